@@ -29,14 +29,14 @@ ASGI_FINISH_SECONDS = 0.2
 
 @asynccontextmanager
 async def serve_asgi(
-    config: HttpConfig, host: TransportContext, serving: Callable[[AsgiServer], None]
+    config: HttpConfig, host: TransportContext, serving: Callable[[Exchange[Any]], None]
 ) -> AsyncIterator[AsgiCallable]:
     """Yield the application. Requests that still run at the end are ended.
 
     Args:
         config: the settings of HTTP servers.
         host: the host that provides the routes.
-        serving: called with the application.
+        serving: called with the requests of the application.
 
     Raises:
         ConfigError: the server has names beyond loopback, but a route has no authenticator.
@@ -46,7 +46,7 @@ async def serve_asgi(
     await host.open_stores()
     host.opened("the ASGI application", local=local)
     server = AsgiServer(config, host, local=local)
-    serving(server)
+    serving(server.exchange)
     try:
         yield server
     finally:
@@ -60,17 +60,16 @@ class AsgiServer:
         config: the settings of HTTP servers.
         host: the host that provides the routes.
         local: True if only clients of this machine are served.
+
+    Attributes:
+        exchange: the requests.
     """
 
     def __init__(self, config: HttpConfig, host: TransportContext, *, local: bool) -> None:
         self._config = config
         self._host = host
         self._guard = RequestGuard(config, loopback=local, public_hosts=host.public_hosts, only_local=local)
-        self._exchange: Exchange[AsgiRequest] = Exchange(config, self._guard, host)
-
-    @property
-    def load(self) -> tuple[int, int]:
-        return self._exchange.load
+        self.exchange: Exchange[AsgiRequest] = Exchange(config, self._guard, host)
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         began = perf_counter()
@@ -82,7 +81,7 @@ class AsgiServer:
             pass
         finally:
             request.close()
-            self._exchange.end(request)
+            self.exchange.end(request)
         if notes is not None and request.status:
             took, peer, caller = (
                 perf_counter() - began,
@@ -94,9 +93,9 @@ class AsgiServer:
     async def finish(self, seconds: float) -> None:
         """Wait until requests have ended. Then end unfinished requests as far as HTTP allows."""
         for _ in range(2):
-            if left := self._exchange.in_flight | self._exchange.streaming:
+            if left := self.exchange.in_flight | self.exchange.streaming:
                 await asyncio.wait([arrival.finished for arrival in left], timeout=seconds)
-            for arrival in self._exchange.in_flight | self._exchange.streaming:
+            for arrival in self.exchange.in_flight | self.exchange.streaming:
                 arrival.end("stopping")
 
     async def _handle(self, request: AsgiRequest, notes: dict[str, Any] | None) -> None:
@@ -113,7 +112,7 @@ class AsgiServer:
             read=request.body,
             notes=notes,
         )
-        answer = self._exchange.begin(arrival, request)
+        answer = self.exchange.begin(arrival, request)
         if not isinstance(answer, Answer):
             answer = await self._ready(request, answer)
         if isinstance(answer, EventStream):
@@ -141,7 +140,7 @@ class AsgiServer:
 
     async def _send(self, request: AsgiRequest, answer: Response, notes: dict[str, Any] | None = None) -> None:
         method, path, headers = request.method, request.path, request.headers
-        self._exchange.log_refusal(method, path, headers, request.client, answer, notes or {})
+        self.exchange.log_refusal(method, path, headers, request.client, answer, notes or {})
         fields = list(self._fields(request, answer.headers.items()))
         if answer.body:
             fields.append(("Content-Type", answer.content_type))
@@ -159,7 +158,7 @@ class AsgiServer:
     async def _begin_stream(self, request: AsgiRequest, answer: EventStream) -> None:
         """Answer with a stream. A stream may stay open for long and does not count as a request in flight."""
         try:
-            if not self._exchange.begin_stream(request):
+            if not self.exchange.begin_stream(request):
                 return await self._send(request, BUSY)
             fields = self._fields(request, (*answer.headers.items(), ("Content-Type", "text/event-stream")))
             await request.begin(200, fields)

@@ -87,13 +87,9 @@ class Exchange(Generic[_Key]):
     """
 
     def __init__(self, config: HttpConfig, guard: RequestGuard, host: TransportContext) -> None:
+        self._config = config
         self._guard = guard
         self._host = host
-        self._max_requests = config.max_requests
-        self._max_streams = config.max_streams
-        self._max_body_bytes = config.max_body_bytes
-        self._body_seconds = config.body_seconds
-        self._call_seconds = config.call_seconds
         self._large_bodies = LargeBodies(config.max_body_bytes)
         self._too_large = too_large(config.max_body_bytes)
         self.in_flight: set[_Key] = set()
@@ -113,7 +109,7 @@ class Exchange(Generic[_Key]):
             arrival: the request.
             key: identifies the request.
         """
-        if len(self.in_flight) >= self._max_requests and arrival.path not in HEALTH_PATHS:
+        if len(self.in_flight) >= self._config.max_requests and arrival.path not in HEALTH_PATHS:
             return BUSY
         answer = self._begin(arrival, key)
         self.in_flight.add(key)
@@ -127,7 +123,7 @@ class Exchange(Generic[_Key]):
 
     def begin_stream(self, key: _Key) -> bool:
         """Count a request as an open stream. Return False if too many are open."""
-        if len(self.streaming) >= self._max_streams:
+        if len(self.streaming) >= self._config.max_streams:
             return False
         self.in_flight.discard(key)
         self.streaming.add(key)
@@ -163,8 +159,8 @@ class Exchange(Generic[_Key]):
             return NO_ROOM
         assert arrival.read is not None
         try:
-            async with asyncio.timeout(self._body_seconds):
-                body = await arrival.read(self._max_body_bytes)
+            async with asyncio.timeout(self._config.body_seconds):
+                body = await arrival.read(self._config.max_body_bytes)
         except BodyTooLargeError:
             return self._too_large
         except BrokenBodyError:
@@ -182,7 +178,7 @@ class Exchange(Generic[_Key]):
             return ENCODED
         if coding is not None and coding.strip().lower() != "chunked":
             return CODED
-        return self._too_large if size > self._max_body_bytes else None
+        return self._too_large if size > self._config.max_body_bytes else None
 
     def _route(self, arrival: Arrival, body: bytes) -> Answer | Awaitable[Answer]:
         method, _, path, query, headers, remote, is_operator, _, _, _, notes = arrival
@@ -195,9 +191,9 @@ class Exchange(Generic[_Key]):
             notes.update(caller=caller, peer=peer)
         request = Request(method, path, query, headers, body, caller, peer, notes, ANONYMOUS, forwarded)
         answer = self._host.begin(request)
-        if not self._call_seconds or isinstance(answer, Answer):
+        if not self._config.call_seconds or isinstance(answer, Answer):
             return answer
-        return _limited(answer, self._call_seconds)
+        return _limited(answer, self._config.call_seconds)
 
 
 async def _limited(answer: Awaitable[Answer], seconds: float) -> Answer:

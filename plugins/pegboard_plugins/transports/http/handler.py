@@ -40,12 +40,16 @@ class Handler:
         config: the server's settings.
         guard: the checks before any route.
         host: the host that provides the routes.
+
+    Attributes:
+        exchange: the requests.
+        send_limit: the time limit of peers that read nothing.
     """
 
     def __init__(self, config: HttpConfig, guard: RequestGuard, host: TransportContext) -> None:
         self._guard = guard
         self._host = host
-        self._exchange: Exchange[HttpConnection] = Exchange(config, guard, host)  # a connection has one request
+        self.exchange: Exchange[HttpConnection] = Exchange(config, guard, host)  # a connection has one request
         self._tasks: dict[HttpConnection, asyncio.Task[Any]] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
@@ -54,18 +58,13 @@ class Handler:
         self._pings = Pings(config.stream_ping_seconds)
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
-        self._has_cors = guard.has_cors
-        self._max_body_bytes = config.max_body_bytes
+        self._config = config
         self._written_response = WrittenResponse()
-
-    @property
-    def load(self) -> tuple[int, int]:
-        return self._exchange.load
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         """Return aiohttp's request, with the configured limit on its body."""
         protocol.request_begun(payload)
-        limit = self._max_body_bytes
+        limit = self._config.max_body_bytes
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 
     async def answer(self, connection: HttpConnection, head: Any, content: Any) -> bool:
@@ -90,9 +89,9 @@ class Handler:
         assert task is not None
         self._tasks[connection] = task
         try:
-            answer = await self._ready(connection, task, self._exchange.begin(arrival, connection))
+            answer = await self._ready(connection, task, self.exchange.begin(arrival, connection))
         except BaseException:
-            self._exchange.end(connection)
+            self.exchange.end(connection)
             raise
         finally:
             del self._tasks[connection]
@@ -100,7 +99,7 @@ class Handler:
 
     def _has_plain_response(self, version: HttpVersion) -> bool:
         """Return True if `ResponseHead` may describe the response to a POST request on a connection that stays open."""
-        return version == HttpVersion11 and not (self._has_cors or wants_access_log())
+        return version == HttpVersion11 and not (self._guard.has_cors or wants_access_log())
 
     def _finish(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
         """Write a plain response. Leave other responses, and data that the peer does not read at once, to `handle`."""
@@ -111,7 +110,7 @@ class Handler:
         elif connection.writing_paused:
             connection.pending = self._written_response
         else:
-            self._exchange.end(connection)
+            self.exchange.end(connection)
             return True
         return False
 
@@ -135,7 +134,7 @@ class Handler:
 
     def _discard(self, connection: HttpConnection, answer: Any) -> None:
         """End a request without its response. Close the response if it is a stream."""
-        self._exchange.end(connection)
+        self.exchange.end(connection)
         if isinstance(answer, EventStream):
             task = self._loop.create_task(close_messages(answer.messages))
             self._closing.add(task)
@@ -152,7 +151,7 @@ class Handler:
             answer = _take(connection)
             is_written = answer is self._written_response
             if answer is None:
-                pending = self._exchange.begin(self._arrival(request, connection), connection)
+                pending = self.exchange.begin(self._arrival(request, connection), connection)
                 answer = await self._ready(connection, task, pending)
                 if type(answer) is Response and request.method == "POST" and request.keep_alive:
                     is_written = self._has_plain_response(request.version) and self._write(connection, answer)
@@ -168,7 +167,7 @@ class Handler:
             return response
         finally:
             del self._tasks[connection]
-            self._exchange.end(connection)
+            self.exchange.end(connection)
 
     def _arrival(self, request: web.BaseRequest, connection: HttpConnection) -> Arrival:
         target = request.raw_path
@@ -196,7 +195,7 @@ class Handler:
             seconds: the time limit for writing finished responses, and for ending streams.
         """
         await self._settle(set(self._tasks.values()), seconds)
-        await self._cut({self._tasks[connection] for connection in self._exchange.streaming}, seconds)
+        await self._cut({self._tasks[connection] for connection in self.exchange.streaming}, seconds)
 
     async def end_requests(self, seconds: float) -> None:
         """End the unfinished requests as far as HTTP allows.
@@ -215,7 +214,7 @@ class Handler:
     async def _settle(self, tasks: set[asyncio.Task[Any]], seconds: float) -> None:
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
-        while self._host.stopping and self._exchange.in_flight - self._tasks.keys():  # noqa: ASYNC110 - tasks take them soon
+        while self._host.stopping and self.exchange.in_flight - self._tasks.keys():  # noqa: ASYNC110 - tasks take them soon
             await asyncio.sleep(0)
 
     async def _ready(
@@ -245,7 +244,7 @@ class Handler:
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
         method, path, headers, notes = request.method, request.path, request.headers, notes_of(request)
-        self._exchange.log_refusal(method, path, headers, request.remote, answer, notes)
+        self.exchange.log_refusal(method, path, headers, request.remote, answer, notes)
         response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers or None)
         if answer.body:
             response.headers[hdrs.CONTENT_TYPE] = answer.content_type
@@ -279,7 +278,7 @@ class Handler:
         connection = request.protocol
         assert isinstance(connection, HttpConnection)
         try:
-            if not self._exchange.begin_stream(connection):
+            if not self.exchange.begin_stream(connection):
                 return self._response(request, BUSY)
             response = await self._begin_stream(request, answer)
             self._waiting.add(task)
@@ -302,7 +301,7 @@ class Handler:
                 await write_all(request, encode_event(answer.cut()))
             await request.writer.write_eof()
         finally:
-            self._exchange.end(connection)
+            self.exchange.end(connection)
             await close_messages(answer.messages)
         return response
 

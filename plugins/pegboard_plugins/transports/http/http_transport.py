@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from pegboard.plugin import AsgiCallable, Gauge, Transport, TransportContext
 from pegboard_plugins.transports.http.workers import usable_cores
 
 if TYPE_CHECKING:
-    from pegboard_plugins.transports.http.asgi_server import AsgiServer
-    from pegboard_plugins.transports.http.handler import Handler
+    from pegboard_plugins.transports.http.exchange import Exchange
     from pegboard_plugins.transports.http.settings import HttpConfig
 
 
@@ -29,7 +28,7 @@ class HttpTransport(Transport):
         self._config = config
         self.drain_seconds = config.drain_seconds
         self.workers = config.workers or usable_cores()
-        self._servers: WeakSet[Handler | AsgiServer] = WeakSet()
+        self._servers: WeakSet[Exchange[Any]] = WeakSet()
 
     def gauges(self) -> list[Gauge]:
         """Return the gauges of all running servers."""

@@ -8,7 +8,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from aiohttp import web
@@ -18,6 +18,7 @@ from pegboard_plugins.support.loopback import is_loopback
 from pegboard_plugins.support.refusal_log import RefusalLog
 from pegboard_plugins.transports.http.access_log import access_logger
 from pegboard_plugins.transports.http.aiohttp_access_log import AccessLogger
+from pegboard_plugins.transports.http.exchange import Exchange
 from pegboard_plugins.transports.http.handler import Handler
 from pegboard_plugins.transports.http.http_connection import IsOperator
 from pegboard_plugins.transports.http.http_server import HttpServer
@@ -31,7 +32,7 @@ from pegboard_plugins.transports.http.passed_sockets import (
 from pegboard_plugins.transports.http.port_owner import cannot_open
 from pegboard_plugins.transports.http.request_guard import RequestGuard
 from pegboard_plugins.transports.http.settings import HttpConfig
-from pegboard_plugins.transports.http.unix_socket import UnixSocket, is_own_peer
+from pegboard_plugins.transports.http.unix_socket import bound_unix_socket, is_own_peer
 
 FINISH_SECONDS = 0.2
 """The time limit for writing finished responses after the host has drained, and for ending unfinished responses.
@@ -39,13 +40,13 @@ FINISH_SECONDS = 0.2
 MAX_PENDING_CONNECTIONS = 1024
 
 
-async def serve_http(config: HttpConfig, host: TransportContext, serving: Callable[[Handler], None]) -> None:
+async def serve_http(config: HttpConfig, host: TransportContext, serving: Callable[[Exchange[Any]], None]) -> None:
     """Serve until the host stops, at the sockets that a service manager passed or else at the configured address.
 
     Args:
         config: the settings.
         host: the host that provides the routes.
-        serving: called with the handler of all requests.
+        serving: called with the requests of the server.
 
     Raises:
         TransportError: the port, the socket or the certificate cannot be used.
@@ -57,17 +58,17 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
     local = loopback and not config.trusted_proxies  # a proxy passes on requests of other machines
     tls = _tls(config)
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
-    serving(handler)
+    serving(handler.exchange)
     await host.open_stores()
     server = HttpServer(
         handler, config, _proof(config, loopback), access_log=access_logger, access_log_class=AccessLogger
     )
     runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
-    unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None and not passed else None
+    files = ExitStack()
     closing: list[asyncio.Task[None]] = []
     try:
-        listeners = await _listen(config, runner, tls, unix, passed)
+        listeners = await _listen(config, runner, tls, files, passed)
         try:
             host.opened(_url(config, listeners[0], passed, "https" if tls else "http"), local=local)
             await host.wait_stopping()
@@ -81,12 +82,11 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
         await asyncio.gather(*closing)
         await handler.end_streams(FINISH_SECONDS)
         await server.end(await host.wait_stopping() if host.stopping else 0.0)
-        if any(handler.load):
+        if any(handler.exchange.load):
             await handler.end_requests(FINISH_SECONDS)
             await server.end()
         await runner.cleanup()
-        if unix is not None:
-            unix.remove()
+        files.close()
 
 
 def check_http(config: HttpConfig, host: TransportContext) -> None:
@@ -128,7 +128,7 @@ async def _listen(
     config: HttpConfig,
     runner: web.ServerRunner,
     tls: ssl.SSLContext | None,
-    unix: UnixSocket | None,
+    files: ExitStack,
     passed: Sequence[socket.socket],
 ) -> list[asyncio.Server]:
     loop = asyncio.get_running_loop()
@@ -138,8 +138,9 @@ async def _listen(
     if tls:
         options["ssl_handshake_timeout"] = config.header_seconds
     try:
-        bound = passed or ([unix.bind()] if unix is not None else await _bound(loop, config))
-        return [await _accept(loop, factory, sock, options) for sock in bound]
+        if config.socket is not None and not passed:
+            passed = [files.enter_context(bound_unix_socket(config.socket, config.socket_mode))]
+        return [await _accept(loop, factory, sock, options) for sock in passed or await _bound(loop, config)]
     except OSError as error:
         raise TransportError(cannot_open(config, error)) from error
 

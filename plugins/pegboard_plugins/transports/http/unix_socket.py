@@ -11,7 +11,8 @@ import os
 import socket
 import stat
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -27,63 +28,59 @@ def is_own_peer(transport: asyncio.BaseTransport) -> bool:
     return bool(user == os.geteuid())
 
 
-class UnixSocket:
-    """The file of one socket.
+@contextmanager
+def bound_unix_socket(path: Path, mode: int) -> Iterator[socket.socket]:
+    """Yield a bound socket. Clients can connect when it listens.
+
+    At the end, remove its file, unless another process has replaced it.
 
     Args:
         path: the path of the file.
         mode: the permissions of the file, from its creation on.
+
+    Raises:
+        OSError: the path cannot be used; EADDRINUSE if another process listens there, or if the file is not a socket;
+            EAFNOSUPPORT on Windows.
     """
-
-    def __init__(self, path: Path, mode: int) -> None:
-        self._path = path
-        self._mode = mode
-        self._made: tuple[int, int] | None = None
-
-    def bind(self) -> socket.socket:
-        """Return the bound socket. Clients can connect when it listens.
-
-        Raises:
-            OSError: the path cannot be used; EADDRINUSE if another process listens there, or if the file is not a
-                socket; EAFNOSUPPORT on Windows.
-        """
-        if not hasattr(socket, "AF_UNIX"):
-            why = "Python has no Unix sockets on this system; remove [plugins.http] socket, and set host and port"
-            raise OSError(errno.EAFNOSUPPORT, why)
-        self._clear()
-        bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            bound.bind(str(self._path))
-            self._path.chmod(self._mode)
-            self._made = self._identity()
-        except BaseException:
-            bound.close()
-            raise
-        return bound
-
-    def remove(self) -> None:
-        """Remove the file, unless another process has replaced it."""
+    if not hasattr(socket, "AF_UNIX"):
+        why = "Python has no Unix sockets on this system; remove [plugins.http] socket, and set host and port"
+        raise OSError(errno.EAFNOSUPPORT, why)
+    _clear(path)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        bound.bind(str(path))
+        path.chmod(mode)
+        made = _identity(path)
+    except BaseException:
+        bound.close()
+        raise
+    try:
+        yield bound
+    finally:
         with suppress(OSError):
-            if self._made is not None and self._identity() == self._made:
-                self._path.unlink()
+            if _identity(path) == made:
+                path.unlink()
 
-    def _identity(self) -> tuple[int, int]:
-        status = self._path.lstat()
-        return status.st_dev, status.st_ino
 
-    def _clear(self) -> None:
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.lstat()
+    return status.st_dev, status.st_ino
+
+
+def _clear(path: Path) -> None:
+    """Remove the file of a dead process."""
+    try:
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
         try:
-            if not stat.S_ISSOCK(self._path.lstat().st_mode):
-                raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
-        except FileNotFoundError:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()  # no process listens there
             return
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(1)
-            try:
-                probe.connect(str(self._path))
-            except ConnectionRefusedError:
-                self._path.unlink()  # no process listens there
-                return
-            except (TimeoutError, BlockingIOError):
-                pass  # a busy process listens there
-        raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+        except (TimeoutError, BlockingIOError):
+            pass  # a busy process listens there
+    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))

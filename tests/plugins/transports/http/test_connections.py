@@ -291,7 +291,7 @@ async def test_a_request_in_flight_is_answered_after_the_streams_have_ended() ->
     async with serving(lambda request: wait()) as (connect, server), await connect() as line:
         await line.send(bytes_of(b"1"))
         handler = server.request_handler.__self__
-        await until(lambda: handler.load == (1, 0))
+        await until(lambda: handler.exchange.load == (1, 0))
         await handler.end_streams(0)
         loop = asyncio.get_running_loop()
         ending = loop.create_task(server.end(loop.time() + 2 * WAIT))
@@ -310,7 +310,7 @@ async def test_a_request_whose_body_is_incomplete_is_answered_at_the_end() -> No
     async with serving(begin) as (connect, server), await connect() as line:
         await line.send(bytes_of(b"12")[:-1])
         handler = server.request_handler.__self__
-        await until(lambda: handler.load == (1, 0))
+        await until(lambda: handler.exchange.load == (1, 0))
         await handler.end_requests(WAIT)
         answer = await line.answer()
         assert (answer.status, answer.get("Connection")) == (503, "close")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pegboard.plugin import TransportError
 from pegboard_plugins.transports.http.passed_sockets import passed_sockets
 from pegboard_plugins.transports.http.port_owner import cannot_open
-from pegboard_plugins.transports.http.unix_socket import UnixSocket
+from pegboard_plugins.transports.http.unix_socket import bound_unix_socket
 
 if TYPE_CHECKING:
     from pegboard_plugins.transports.http.settings import HttpConfig
@@ -47,9 +47,7 @@ def _shared(config: HttpConfig, stack: ExitStack, count: int) -> Sequence[Socket
     """Return the same passed sockets or Unix socket for all workers, or () without any."""
     shared = passed_sockets()
     if not shared and config.socket is not None:
-        unix = UnixSocket(config.socket, config.socket_mode)
-        shared = [unix.bind()]
-        stack.callback(unix.remove)
+        shared = [stack.enter_context(bound_unix_socket(config.socket, config.socket_mode))]
         shared[0].listen(MAX_PENDING_CONNECTIONS)
     return [shared] * count if shared else ()
 
