@@ -158,13 +158,10 @@ class ConnectionSubscriptions:
             self._writer.write_soon, subscription.queue, partial(self._on_written, subscription)
         )
 
-    def cancel(self, request_id: RequestId) -> bool:
-        """End the subscription of `request_id` without a message. Return False if the id is unknown."""
-        subscription = self._open.pop(request_id, None)
-        if subscription is None:
-            return False
-        subscription.cancel()
-        return True
+    def cancel(self, request_id: RequestId) -> None:
+        """End the subscription of `request_id` without a message. Ignore an unknown id."""
+        if (subscription := self._open.pop(request_id, None)) is not None:
+            subscription.cancel()
 
     def end(self) -> None:
         """End all subscriptions with their responses."""

@@ -37,11 +37,6 @@ class StagedConnection(PausingConnection):
         super().connection_made(transport)
         self._open = self.transport
 
-    @property
-    def is_closed(self) -> bool:
-        """True if the connection is lost, or was never made."""
-        return self._open is None
-
     def close(self) -> None:
         """Close after the requests that were read."""
         self._is_last = True

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 
 @cache
-def _flusher() -> Callable[[], object] | None:
+def _flusher() -> Callable[[], object]:
     """Return a function that flushes C's `stdout`. `fflush(NULL)` would wait for streams that other threads read."""
     try:
         import ctypes
@@ -16,17 +16,11 @@ def _flusher() -> Callable[[], object] | None:
         stream = ctypes.c_void_p.in_dll(library, "stdout")
         flush = library.fflush
     except (ImportError, OSError, TypeError, ValueError, AttributeError):
-        return None  # a different interpreter or C library
+        return lambda: None  # a different interpreter or C library
     flush.argtypes = [ctypes.c_void_p]
-
-    def empty() -> object:
-        return flush(stream)
-
-    return empty
+    return partial(flush, stream)
 
 
 def flush_output() -> None:
     """Flush the output of C code. The first call loads `ctypes`."""
-    flush = _flusher()
-    if flush is not None:
-        flush()
+    _flusher()()

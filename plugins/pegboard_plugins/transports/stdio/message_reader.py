@@ -34,8 +34,6 @@ TURNS_AFTER_EOF = 8
 that `echo '{...}' | pegboard stdio` shows one.
 """
 
-_EMPTY = b""
-
 logger = logging.getLogger("pegboard.stdio")
 
 
@@ -220,7 +218,7 @@ class PolledReader(MessageReader):
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            data = _EMPTY  # a reset connection or a closed terminal
+            data = b""  # a reset connection or a closed terminal
         self._note_arrival(data)
         self._at_end = not data
         if self._at_end:
@@ -249,7 +247,7 @@ class FileReader(MessageReader):
         try:
             data = os.read(self._descriptor, MAX_READ_BYTES)
         except OSError:
-            data = _EMPTY
+            data = b""
         count = self._take(data)
         if count:
             self._connection.expect(count)

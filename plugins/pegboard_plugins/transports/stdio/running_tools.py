@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin import Middleware
 from pegboard.types import Call
 
-
-class OutputWatcher(Protocol):
-    """A reader of printed output."""
-
-    def collect(self) -> bool:
-        """Read printed output while the tool still counts as running. Return False if all of it is logged."""
-
-    def settle(self) -> None:
-        """Log the incomplete lines of tools that have ended."""
+if TYPE_CHECKING:
+    from pegboard_plugins.transports.stdio.stdout_pipe import StdoutPipe
 
 
 class RunningTools(Middleware):
@@ -26,7 +19,7 @@ class RunningTools(Middleware):
     ended counts as running until then, or until a tool of another name begins.
 
     Attributes:
-        watcher: reads the output of tools. None while standard output is not redirected.
+        pipe: the pipe that replaces standard output. None while there is none.
         together: True if the last requests arrived together.
     """
 
@@ -35,7 +28,7 @@ class RunningTools(Middleware):
     def __init__(self) -> None:
         self._tools: dict[asyncio.Task[Any], str] = {}
         self._latest: asyncio.Task[Any] | None = None
-        self.watcher: OutputWatcher | None = None
+        self.pipe: StdoutPipe | None = None
         self.together = False
 
     def names(self) -> tuple[str, ...]:
@@ -46,7 +39,7 @@ class RunningTools(Middleware):
     def check(self, call: Call) -> None:
         """Note the tool of a call, which runs in the task of the call."""
         name, task = call.params.get("name"), asyncio.current_task()
-        if self.watcher is None or call.method != "tools/call" or type(name) is not str or task is None:
+        if self.pipe is None or call.method != "tools/call" or type(name) is not str or task is None:
             return
         latest = self._latest
         if self.together and latest is not None and latest.done() and self._tools.get(latest, name) != name:
@@ -56,19 +49,19 @@ class RunningTools(Middleware):
 
     def responded(self) -> None:
         """Read the output of the tool whose response is sent in the current task."""
-        if self.watcher is None or not self._tools:
+        if self.pipe is None or not self._tools:
             return
         self._forget_ended()
-        if self.watcher.collect():
+        if self.pipe.collect():
             asyncio.get_running_loop().call_soon(self.settle)
 
     def settle(self) -> None:
         """Read the output of the tools that have ended, and forget them."""
-        if self.watcher is None or not self._tools:
+        if self.pipe is None or not self._tools:
             return
-        self.watcher.collect()
+        self.pipe.collect()
         self._forget_ended()
-        self.watcher.settle()
+        self.pipe.settle()
 
     def _forget_ended(self) -> None:
         for task in [task for task in self._tools if task.done()]:

@@ -66,12 +66,12 @@ def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int
     # restore descriptor 1, because a handler of the log may print.
     try:
         with _descriptor(1, pipe.entrance) as outgoing:
-            running.watcher = pipe
+            running.pipe = pipe
             try:
                 with _python_streams(output_log, running):
                     yield outgoing
             finally:
-                running.watcher = None
+                running.pipe = None
                 pipe.finish()
                 output_log.close()
     finally:

@@ -47,6 +47,7 @@ class StdoutPipe:
         self._reading = Lock()
 
     def collect(self) -> bool:
+        """Read printed output while the tool still counts as running. Return False if all of it is logged."""
         c_library.flush_output()
         with self._reading:
             if self._arrival.poll(0):
@@ -54,6 +55,7 @@ class StdoutPipe:
         return self._output_log.unsettled
 
     def settle(self) -> None:
+        """Log the incomplete lines of tools that have ended."""
         self._output_log.settle()
 
     def finish(self) -> None:

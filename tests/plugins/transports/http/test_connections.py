@@ -255,7 +255,7 @@ async def test_a_request_that_crosses_the_end_of_its_connection_is_not_reset() -
         assert await line.reader.read() == b""
         line.writer.write(bytes_of(b"2"))
         line.writer.write_eof()
-        await until(lambda: connection.is_closed)
+        await until(lambda: connection._open is None)
         assert begun == []
 
 
@@ -276,7 +276,7 @@ async def test_a_client_that_leaves_its_connection_open_is_waited_for_not_longer
     monkeypatch.setattr(staged_close, "LINGER_SECONDS", 0)
     async with idle_connection() as (line, connection, _):
         connection.end()
-        await until(lambda: connection.is_closed)
+        await until(lambda: connection._open is None)
         assert await line.reader.read() == b""
 
 
