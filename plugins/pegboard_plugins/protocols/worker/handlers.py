@@ -12,15 +12,15 @@ from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Requ
 from pegboard_plugins.protocols.worker.call_responses import call_response, listed_resource, resource_contents
 from pegboard_plugins.protocols.worker.jwt_authenticator import ENGINE
 from pegboard_plugins.protocols.worker.request_bodies import (
-    InvalidBodyError,
     ListRequest,
     ReadRequest,
     ToolCallRequest,
     ToolReference,
+    error_response,
     read_body,
 )
 from pegboard_plugins.protocols.worker.settings import WorkerConfig
-from pegboard_plugins.protocols.worker.tool_definitions import deprecation, tool_definition
+from pegboard_plugins.protocols.worker.tool_definitions import tool_definition
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 
 _CLIENT = Client("worker")
@@ -62,10 +62,9 @@ class WorkerHandlers:
 
     async def invoke(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `POST /worker/tools/invoke`: call a tool. The status is 200 even if the tool fails."""
-        try:
-            body = read_body(request, ToolCallRequest)
-        except InvalidBodyError as error:
-            return _error(400, INVALID_PARAMS, str(error))
+        body = read_body(request, ToolCallRequest)
+        if isinstance(body, Response):
+            return body
         tool = _find(self._index or await self._tools(host), body.tool)
         if tool is None:
             return await self._unknown(body, request, host)
@@ -81,14 +80,13 @@ class WorkerHandlers:
 
     async def list_resources(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `POST /worker/resources/list`: return one page of resources."""
-        try:
-            body = read_body(request, ListRequest)
-        except InvalidBodyError as error:
-            return _error(400, INVALID_PARAMS, str(error))
+        body = read_body(request, ListRequest)
+        if isinstance(body, Response):
+            return body
         params = {} if body.cursor is None else {"cursor": body.cursor}
         outcome = await host.dispatch(_call("resources/list", params, request))
         if not isinstance(outcome, Listing):
-            return _error(400, INVALID_PARAMS, "Invalid cursor")
+            return error_response(400, INVALID_PARAMS, "Invalid cursor")
         page: dict[str, Any] = {"resources": [listed_resource(resource) for resource in outcome.items]}
         if outcome.next_cursor is not None:
             page["nextCursor"] = outcome.next_cursor
@@ -96,10 +94,9 @@ class WorkerHandlers:
 
     async def read_resource(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `POST /worker/resources/read`: return the contents of a resource."""
-        try:
-            body = read_body(request, ReadRequest)
-        except InvalidBodyError as error:
-            return _error(400, INVALID_PARAMS, str(error))
+        body = read_body(request, ReadRequest)
+        if isinstance(body, Response):
+            return body
         outcome = await host.dispatch(_call("resources/read", {"uri": body.uri}, request))
         if isinstance(outcome, ResourceResult):
             return _json({"contents": [resource_contents(part) for part in outcome.contents]})
@@ -114,7 +111,7 @@ class WorkerHandlers:
         if self._config.unknown_tool == "internal_error":
             return Response(500, b"Internal Server Error", content_type="text/plain; charset=utf-8")
         version = f" in version {body.tool.version}" if body.tool.version is not None else ""
-        return _error(404, INVALID_PARAMS, f"Unknown tool: {body.tool.toolkit}.{body.tool.name}{version}")
+        return error_response(404, INVALID_PARAMS, f"Unknown tool: {body.tool.toolkit}.{body.tool.name}{version}")
 
     async def _tools(self, host: ProtocolContext) -> ToolIndex:
         """Return the current tools. The response is cached until tools change."""
@@ -194,17 +191,13 @@ def _call(method: str, params: dict[str, Any], request: Request) -> Call:
 
 def _unreadable(outcome: Outcome, uri: str) -> Response:
     if isinstance(outcome, Failure) and isinstance(outcome.error, NotFoundError):
-        return _error(404, RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
+        return error_response(404, RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
     message = outcome.error.message if isinstance(outcome, Failure) else "Internal error"
-    return _error(500, INTERNAL_ERROR, message)
+    return error_response(500, INTERNAL_ERROR, message)
 
 
 def _json(value: Any) -> Response:
     return Response(200, encode(value))
-
-
-def _error(status: int, code: int, message: str) -> Response:
-    return Response(status, encode({"code": code, "message": message}))
 
 
 # --- Log messages and progress of one call, for its response. Secrets are masked.
@@ -220,11 +213,10 @@ class CallLog:
     """
 
     def __init__(self, tool: Tool) -> None:
-        self._name = tool.name
         self.entries: list[dict[str, Any]] = []
-        notice, self._repeated = deprecation(tool)
-        if notice is not None:
-            self._add(notice, "warning", "deprecation")
+        self._repeated = f"{tool.name} is deprecated: {tool.deprecated}"  # a log message of the host
+        if tool.deprecated is not None:
+            self._add(tool.deprecated, "warning", "deprecation")
 
     def receive(self, method: str, params: dict[str, Any]) -> None:
         """Add a log message or a progress message. Progress without a message is dropped."""

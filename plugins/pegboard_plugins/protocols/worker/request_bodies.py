@@ -1,4 +1,4 @@
-"""Models of the bodies of requests."""
+"""Models of the bodies of requests, and responses to invalid ones."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from pegboard import Authorization
-from pegboard.types import Request, Supplied
+from pegboard.plugin import encode
+from pegboard.types import Request, Response, Supplied
+from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 from pegboard_plugins.support.repeated_members import decode_unique
 
 Model = TypeVar("Model", bound=BaseModel)
-
-
-class InvalidBodyError(Exception):
-    """The body of a request is invalid. The message is for the caller."""
 
 
 class ToolReference(BaseModel):
@@ -84,22 +82,26 @@ class ReadRequest(BaseModel):
     uri: str
 
 
-def read_body(request: Request, model: type[Model]) -> Model:
+def read_body(request: Request, model: type[Model]) -> Model | Response:
     """Return the body of a request as a model.
 
-    Raises:
-        InvalidBodyError: the body is not a JSON object, repeats a member, or does not fit the model.
+    Return the response that refuses it if it is not a JSON object, repeats a member, or does not fit the model.
     """
     try:
         body = decode_unique(request.body)
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        raise InvalidBodyError("Invalid params: malformed request body")
+        return error_response(400, INVALID_PARAMS, "Invalid params: malformed request body")
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise InvalidBodyError(f"Invalid params: {error.error_count()} error(s)") from None
+        return error_response(400, INVALID_PARAMS, f"Invalid params: {error.error_count()} error(s)")
+
+
+def error_response(status: int, code: int, message: str) -> Response:
+    """Return a response with an error."""
+    return Response(status, encode({"code": code, "message": message}))
 
 
 def _by_key(items: list[KeyValue] | None) -> Mapping[str, str]:

@@ -38,11 +38,6 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
     }
 
 
-def deprecation(tool: Tool) -> tuple[str | None, str]:
-    """Return the message about a deprecated tool, or None, and the log message of the host that repeats it."""
-    return tool.deprecated, f"{tool.name} is deprecated: {tool.deprecated}"
-
-
 def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     required = schema.get("required", ())
     parameters = []
