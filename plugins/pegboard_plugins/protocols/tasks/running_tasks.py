@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from logging import Logger
 from time import time
 from typing import Any, NamedTuple
 
@@ -42,8 +41,6 @@ NOTE_SECONDS = 1.0
 """The least time between two stored reports of progress."""
 _ENCODER = ResultEncoder(STATELESS_REVISIONS[0], Identity("", ""), {})
 """Encodes endings for the store. The protocol adds the server to each result that it sends."""
-
-IsRepeatable = Callable[[Task], bool]
 
 
 class Watcher(NamedTuple):
@@ -86,23 +83,20 @@ class RunningTasks:
         self,
         context: PluginContext,
         store: TaskStore,
-        is_repeatable: IsRepeatable,
+        is_repeatable: Callable[[Task], bool],
         poll_ms: int,
         watchers: Mapping[str, set[Watcher]],
     ) -> None:
         self.store = store
-        self._dispatch = context.dispatch
-        self._authenticators = context.authenticators
-        self._logger: Logger = context.logger
+        self._context = context
         self._is_repeatable = is_repeatable
         self._poll_ms = poll_ms
         self._watchers = watchers
         self._loop = asyncio.get_running_loop()
         self._runs: dict[str, TaskRun] = {}
         self._telling: set[asyncio.Task[None]] = set()
-        self._bus = context.bus
-        self._bus.listen(CHANGED, self._receive_change)
-        self._bus.listen(CANCEL, self._receive_cancel)
+        context.bus.listen(CHANGED, self._receive_change)
+        context.bus.listen(CANCEL, self._receive_cancel)
 
     def begin(self, stored: StoredTask, call: Call) -> None:
         """Begin a run of a task that works.
@@ -127,17 +121,17 @@ class RunningTasks:
     async def _run(self, task_run: TaskRun, call: Call) -> None:
         task_id = task_run.stored.task.id
         try:
-            outcome = await self._dispatch(call)
+            outcome = await self._context.dispatch(call)
             while isinstance(outcome, InputRequired) and not outcome.questions:
                 # the call waits for a login, and its client has nothing to answer
                 call = call._replace(round=outcome.next)
-                outcome = await self._dispatch(call)
+                outcome = await self._context.dispatch(call)
             if task_run.noting is not None:
                 await asyncio.wait([task_run.noting])
             if await self._keep_ending(task_run, _after(task_run.stored.task, call, outcome)) is None:
-                self._logger.info("the late result of the task %s is dropped", task_id)
+                self._context.logger.info("the late result of the task %s is dropped", task_id)
         except Exception:
-            self._logger.exception("the state of the task %s cannot be stored", task_id)
+            self._context.logger.exception("the state of the task %s cannot be stored", task_id)
         finally:
             if self._runs.get(task_id) is task_run:
                 del self._runs[task_id]
@@ -151,7 +145,7 @@ class RunningTasks:
                     return replaced
                 stored = await self._changed(task_run, task)
             except ConnectionError as error:
-                self._logger.warning("%s; the state of the task %s is stored later", error, task.id)
+                self._context.logger.warning("%s; the state of the task %s is stored later", error, task.id)
                 await asyncio.sleep(RETRY_SECONDS)
         return None
 
@@ -178,7 +172,7 @@ class RunningTasks:
         if replaced is not None:
             self._tell_all(replaced.task)
             with suppress(ConnectionError):  # its clients poll
-                await self._bus.send(CHANGED, task.id.encode())
+                await self._context.bus.send(CHANGED, task.id.encode())
         return replaced
 
     def _tell_all(self, task: Task) -> None:
@@ -246,7 +240,7 @@ class RunningTasks:
             return False
         if not self._cancel_run(stored.task.id):
             with suppress(ConnectionError):  # the late result is dropped
-                await self._bus.send(CANCEL, stored.task.id.encode())
+                await self._context.bus.send(CANCEL, stored.task.id.encode())
         return True
 
     def _receive_cancel(self, body: bytes, sender: int) -> None:
@@ -258,7 +252,9 @@ class RunningTasks:
         if task_run is None:
             return False
         task_run.job.cancel()
-        self._logger.info("the task %s is cancelled; a sync function goes on, and its result is dropped", task_id)
+        self._context.logger.info(
+            "the task %s is cancelled; a sync function goes on, and its result is dropped", task_id
+        )
         return True
 
     async def recover(self) -> None:
@@ -272,11 +268,9 @@ class RunningTasks:
 
     async def recover_ended(self) -> None:
         """Recover tasks when the store reports the end of a process, which it reports to one process only."""
-        is_recovered = False
-        while not is_recovered:
+        while True:
             try:
-                await self.recover()
-                is_recovered = True
+                return await self.recover()
             except ConnectionError:
                 await asyncio.sleep(RETRY_SECONDS)
 
@@ -292,9 +286,9 @@ class RunningTasks:
     async def _admits(self, caller: Caller) -> bool:
         """Return True if a run without a request has the rights of a caller."""
         try:
-            admitted = [await authenticator.admits(caller) for authenticator in self._authenticators()]
+            admitted = [await authenticator.admits(caller) for authenticator in self._context.authenticators()]
         except Exception:
-            self._logger.exception("the rights of the caller of a task cannot be checked")
+            self._context.logger.exception("the rights of the caller of a task cannot be checked")
             return False
         return all(admitted) and (caller.expires_at is None or caller.expires_at > time())
 
