@@ -117,7 +117,10 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "protocol/test_extensions",
         ],
     ),
-    "parameter_headers": (f"{MCP}/parameter_headers.py", ["protocol/http/test_headers"]),
+    "mirrored_arguments": (
+        f"{MCP}/mirrored_arguments.py",
+        ["protocol/http/test_headers", "plugins/protocols/mcp/test_mirrored_arguments"],
+    ),
     "sealing": (f"{MCP}/sealing.py", ["protocol/test_rounds"]),
     "round_trips": (f"{MCP}/round_trips.py", ["protocol/test_rounds"]),
     "media_types": (f"{MCP}/media_types.py", ["protocol/http/test_routing"]),

@@ -30,7 +30,6 @@ from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY, message_type,
 from pegboard_plugins.protocols.mcp.mcp_service import McpService
 from pegboard_plugins.protocols.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types, unsupported_body
 from pegboard_plugins.protocols.mcp.mirrored_arguments import MirroredArguments
-from pegboard_plugins.protocols.mcp.parameter_headers import check_parameters
 from pegboard_plugins.protocols.mcp.revisions import (
     LOG_LEVEL,
     SESSION_REVISIONS,
@@ -175,7 +174,7 @@ class StreamableHttp:
         stateless_call = StatelessCall(request_id) if takes.events and (tells or not takes.json) else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
-        check_parameters(request.headers, call, service.tool, self._mirrored)
+        self._mirrored.check(request.headers, call, service.tool)
         if stateless_call is None:
             outcome = await service.host.dispatch(call)
             body = service.response(call, outcome)
