@@ -148,11 +148,6 @@ class HttpSession(Session):
             call.cancel()
         return call is not None
 
-    def cut_calls(self) -> None:
-        """End the running calls, because the host stops."""
-        for call in tuple(self.running.values()):
-            call.cut()
-
     def suspend(self) -> None:
         """End the readers of streams and the waiting questions: other processes assume that this process has ended."""
         for call in self.running.values():

@@ -147,7 +147,8 @@ class HttpSessions:
 
     def _cut_calls(self) -> None:
         for session in tuple(self._live.values()):
-            session.cut_calls()
+            for call in tuple(session.running.values()):
+                call.cut()
 
     async def finish(self) -> None:
         """End the calls that still run, and store what no client has read, before the stores close.
