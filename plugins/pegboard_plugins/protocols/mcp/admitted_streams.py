@@ -1,4 +1,7 @@
-"""Streams apart from calls. They end when the request that opened them would no longer be admitted."""
+"""Streams apart from calls. They end when the request that opened them would no longer be admitted.
+
+They also end when the token of their caller expires.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextvars import Context
+from time import time
 from typing import Protocol
 from weakref import WeakKeyDictionary, ref
 
@@ -18,8 +22,16 @@ CHECK_SECONDS = 15.0
 MAX_SECONDS = 15.0
 """The time limit in seconds for the check of one stream. The stream then stays open until its next check."""
 
+MIN_LIFETIME_SECONDS = 60.0
+"""The shortest life of a stream. Clients with an expiring token or a wrong clock would else reconnect in a loop."""
+
 _AUDIT = RefusalLog()
 logger = logging.getLogger("pegboard.mcp")
+
+
+def seconds_left(caller: Caller) -> float | None:
+    """Return the remaining validity of the caller's token in seconds, or None for a token without expiry."""
+    return None if caller.expires_at is None else max(caller.expires_at - time(), MIN_LIFETIME_SECONDS)
 
 
 class AdmittedStream(Protocol):

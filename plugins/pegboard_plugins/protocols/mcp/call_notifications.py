@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from threading import Lock
+from time import monotonic
+from typing import Any, Final
 
 from pegboard.plugin import ProtocolError, redacted
 from pegboard.types import Notify
@@ -12,9 +14,6 @@ from pegboard_plugins.protocols.mcp.progress_reports import PROGRESS, ProgressRe
 from pegboard_plugins.protocols.mcp.revisions import LOG_LEVEL, LOG_LEVELS
 from pegboard_plugins.protocols.mcp.session import Session
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, RequestId, jsonrpc_notification
-
-if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.log_limit import LogLimit
 
 MESSAGE: Final = "notifications/message"
 
@@ -98,11 +97,38 @@ def session_notify(session: Session, progress: ProgressReports | None, send: Sen
 
 def log_limit(per_second: float) -> LogLimit | None:
     """Return a limit of log messages. Return None for 0, which is no limit."""
-    if not per_second:
-        return None
-    from pegboard_plugins.protocols.mcp.log_limit import LogLimit  # most servers have no limit
+    return LogLimit(per_second) if per_second else None
 
-    return LogLimit(per_second)
+
+class LogLimit:
+    """Admits a number of messages per second, and as many at once. Messages beyond it are dropped.
+
+    Args:
+        per_second: the number of messages.
+        clock: returns the time in seconds.
+    """
+
+    __slots__ = ("_burst", "_clock", "_interval", "_left_out", "_lock", "_sent_until")
+
+    def __init__(self, per_second: float, clock: Callable[[], float] = monotonic) -> None:
+        self._interval = 1 / per_second
+        self._burst = max(1.0, per_second) * self._interval
+        self._clock = clock
+        self._lock = Lock()
+        self._sent_until = 0.0
+        self._left_out = 0
+
+    def admit(self) -> int | None:
+        """Return the number of messages dropped before this message; None if it is dropped. Any thread may call."""
+        with self._lock:
+            now = self._clock()
+            until = max(self._sent_until, now) + self._interval
+            if until > now + self._burst:
+                self._left_out += 1
+                return None
+            self._sent_until = until
+            left_out, self._left_out = self._left_out, 0
+            return left_out
 
 
 def _send_log(params: dict[str, Any], limit: LogLimit | None, send: Send) -> None:

@@ -14,7 +14,7 @@ from pegboard_plugins.protocols.mcp.revisions import SESSION_REVISIONS
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.log_limit import LogLimit
+    from pegboard_plugins.protocols.mcp.call_notifications import LogLimit
 
 DEFAULT_LEVEL: Final = "info"
 """The log level of a session without `logging/setLevel` (2025-11-25, server/utilities/logging)."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from pegboard.plugin import ProtocolError, encode
 from pegboard.types import Call, Change, ItemKind
+from pegboard_plugins.protocols.mcp.admitted_streams import seconds_left
 from pegboard_plugins.protocols.mcp.change_broadcaster import notification
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.protocols.mcp.revisions import SUBSCRIPTION_ID
 from pegboard_plugins.protocols.mcp.session_methods import MAX_SUBSCRIBED_URI_CHARACTERS
-from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
 from pegboard_plugins.support.jsonrpc import INVALID_PARAMS, RequestId, jsonrpc_notification, jsonrpc_result
 
 if TYPE_CHECKING:

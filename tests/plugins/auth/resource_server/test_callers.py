@@ -199,10 +199,10 @@ async def test_neither_token_reaches_the_other_side(tmp_path: Path) -> None:
 
 HASTY = """
 from pegboard import Toolkit
-from pegboard_plugins.protocols.mcp import token_lifetime
+from pegboard_plugins.protocols.mcp import admitted_streams
 
 kit = Toolkit("hasty")
-token_lifetime.MIN_LIFETIME_SECONDS = 0.2
+admitted_streams.MIN_LIFETIME_SECONDS = 0.2
 """
 """A toolkit without tools that ends streams with their token at once, instead of up to a minute later."""
 

@@ -13,9 +13,9 @@ from pegboard import Context
 from pegboard.plugin import Connection
 from pegboard.types import Change
 from pegboard_plugins.protocols.mcp import progress_reports
+from pegboard_plugins.protocols.mcp.call_notifications import LogLimit
 from pegboard_plugins.protocols.mcp.change_broadcaster import ChangeBroadcaster
 from pegboard_plugins.protocols.mcp.connection_writer import ConnectionWriter, SendQueue
-from pegboard_plugins.protocols.mcp.log_limit import LogLimit
 from pegboard_plugins.protocols.mcp.message_queue import MessageQueue
 from pegboard_plugins.protocols.mcp.progress_reports import ProgressReports
 from pegboard_testing import connect

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard import MCPError
 from pegboard.plugin import ProtocolError
 from pegboard.types import Call, EventStream, Outcome, Request, Response
+from pegboard_plugins.protocols.mcp.admitted_streams import seconds_left
 from pegboard_plugins.protocols.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.protocols.mcp.http.error_responses import (
     SessionDeletedError,
@@ -51,7 +52,6 @@ from pegboard_plugins.protocols.mcp.session import negotiate
 from pegboard_plugins.protocols.mcp.session_methods import SEALED, answer_at_once
 from pegboard_plugins.protocols.mcp.stateless import is_stateless
 from pegboard_plugins.protocols.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
-from pegboard_plugins.protocols.mcp.token_lifetime import seconds_left
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
