@@ -110,11 +110,10 @@ class StreamConnection:
 
     def __init__(self, connection: Connection, service: McpService, max_batch: int, caller: Caller) -> None:
         self.sent = 0
-        self._peer = connection.peer
+        self._connection = connection
         self._caller = caller
         self._service = service
         self._max_batch = max_batch
-        self._delivered = connection.delivered
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
         self._session: Session | None = None
@@ -285,7 +284,7 @@ class StreamConnection:
             raise ProtocolError(
                 INTERNAL_ERROR, f"{MAX_REQUESTS_IN_FLIGHT} requests are in flight: wait for a response."
             )
-        running, peer = RunningRequest(self._send_queue, self._loop, self._thread, reply), self._peer
+        running, peer = RunningRequest(self._send_queue, self._loop, self._thread, reply), self._connection.peer
         call = self._service.call(request_id, method, params, client, self._caller, running, session, peer=peer)
         self._running[request_id] = running
         running.task = self._loop.create_task(self._answer(call, request_id, running))
@@ -323,7 +322,7 @@ class StreamConnection:
             await asyncio.sleep(0)
             if self._send_queue.empty:
                 break
-        await self._delivered()
+        await self._connection.delivered()
 
     def _send(self, response: bytes | None) -> None:
         if response is not None:

@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 from pegboard.plugin import Record, RecordStore, encode
 from pegboard.types import Call, Caller, Client, EmbeddedOutcome, RawResult, Round
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import EMPTY
-from pegboard_plugins.protocols.mcp.sealing import Sealer
+from pegboard_plugins.protocols.mcp.sealing import STATE_VERSION, Sealer
 
 KIND = "tasks"
-STATE_VERSION = "v1."
-"""The beginning of a token of `Sealer`."""
 WORKING = "working"
 INPUT_REQUIRED = "input_required"
 COMPLETED = "completed"

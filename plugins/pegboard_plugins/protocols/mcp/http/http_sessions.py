@@ -18,7 +18,7 @@ from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
 from pegboard_plugins.protocols.mcp.http.error_responses import REACHING, SessionDeletedError, StoreUnavailableError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
 from pegboard_plugins.protocols.mcp.http.resumption import RemoteStream, rest_of_call
-from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
+from pegboard_plugins.protocols.mcp.http.session_messages import Receive, SessionMessages
 from pegboard_plugins.protocols.mcp.http.session_record import (
     RECORD,
     SessionRecord,
@@ -95,9 +95,9 @@ class HttpSessions:
         bus = bus or Bus()
         self._bus = bus
         handlers = {
-            "answer": self._receive_answer,
-            "progress": self._receive_progress,
-            "cancelled": self._receive_cancellation,
+            "answer": self._in_use(lambda session, message: session.requests.settle(message["message"])),
+            "progress": self._in_use(lambda session, message: session.requests.report_progress(message["params"])),
+            "cancelled": self._in_use(lambda session, message: session.cancel(message["request"])),
             "deleted": self._receive_deletion,
             "changed": self._receive_change,
             "resume": self._receive_resumption,
@@ -123,7 +123,6 @@ class HttpSessions:
         self._timer: asyncio.TimerHandle | None = None
         self._touch_seconds = config.session_idle_seconds / 4
         self._touching: asyncio.TimerHandle | None = None
-        self._ended: Callable[[str], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
         self._deleted: set[str] = set()  # sessions that were deleted meanwhile
@@ -132,8 +131,7 @@ class HttpSessions:
         self._finished = False
 
     def on_expired(self, ended: Callable[[str], None]) -> None:
-        """Call a function with the id of each session that the store removes for lack of use, if it reports them."""
-        self._ended = ended
+        """Call a function with the id of each session that has ended, also those that the store reports as unused."""
         self._store.on_expired = ended
 
     def end_with(self, host: ProtocolContext) -> None:
@@ -350,8 +348,8 @@ class HttpSessions:
 
     def _end(self, session: HttpSession) -> None:
         """End a session that is not in the store any more."""
-        if self._live.pop(session.id, None) is not None and self._ended is not None:
-            self._ended(session.id)
+        if self._live.pop(session.id, None) is not None and self._store.on_expired is not None:
+            self._store.on_expired(session.id)
         session.close()
 
     def _settle_later(self, session: HttpSession) -> None:
@@ -372,7 +370,7 @@ class HttpSessions:
             if was_used_again:
                 self._settle_later(session)
             if not was_used_again or session.used_at <= used_before:
-                self.run(self.settle(session))
+                self.settle_soon(session)
 
     def _drop_unused(self, session: HttpSession) -> None:
         """Drop the session object if nothing uses it, not even a request that waits for the store."""
@@ -393,7 +391,7 @@ class HttpSessions:
         before = asyncio.get_running_loop().time() - self._touch_seconds
         for session in self._live.values():
             if session.used_at <= before:
-                self.run(self.settle(session))
+                self.settle_soon(session)
 
     def settle_soon(self, session: HttpSession) -> None:
         """Settle a session after the current turn of the event loop."""
@@ -441,17 +439,14 @@ class HttpSessions:
         stream = RemoteStream(self.messages, session.id, owner, named, self._remote, rest)
         return stream if await stream.begin() else None
 
-    def _receive_answer(self, message: dict[str, Any], sender: int) -> None:
-        if (session := self._live.get(message["session"])) is not None:
-            session.requests.settle(message["message"])
+    def _in_use(self, receive: Callable[[HttpSession, dict[str, Any]], object]) -> Receive:
+        """Return a handler that passes messages on if their session is in use."""
 
-    def _receive_progress(self, message: dict[str, Any], sender: int) -> None:
-        if (session := self._live.get(message["session"])) is not None:
-            session.requests.report_progress(message["params"])
+        def handle(message: dict[str, Any], sender: int) -> None:
+            if (session := self._live.get(message["session"])) is not None:
+                receive(session, message)
 
-    def _receive_cancellation(self, message: dict[str, Any], sender: int) -> None:
-        if (session := self._live.get(message["session"])) is not None:
-            session.cancel(message["request"])
+        return handle
 
     def _receive_deletion(self, message: dict[str, Any], sender: int) -> None:
         session_id = message["session"]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from pegboard.plugin import Bus, decode, encode
 from pegboard_plugins.protocols.mcp.http.error_responses import REACHING
+
+Receive: TypeAlias = Callable[[dict[str, Any], int], None]
+"""Handle a message and the number of its sender."""
 
 logger = logging.getLogger("pegboard.mcp")
 
@@ -18,10 +21,10 @@ class SessionMessages:
     Args:
         bus: the bus of the plugin.
         profile: the profile of the endpoint; "" for none.
-        handlers: a function for each kind of message, with the message and the number of its sender.
+        handlers: a function for each kind of message.
     """
 
-    def __init__(self, bus: Bus, profile: str, handlers: Mapping[str, Callable[[dict[str, Any], int], None]]) -> None:
+    def __init__(self, bus: Bus, profile: str, handlers: Mapping[str, Receive]) -> None:
         self._bus = bus
         self._topic = f"mcp/sessions/{profile}"
         self._handlers = handlers
