@@ -68,7 +68,9 @@ class Handler:
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 
     async def answer(self, connection: HttpConnection, head: Any, content: Any) -> bool:
-        """Answer a request before aiohttp makes an object of it. Return False if `handle` must write the response.
+        """Answer a request before aiohttp makes an object of it.
+
+        Return True when the response is written. Return False if `handle` must write it, also if an answer is pending.
 
         Leave requests to `handle` whose responses `ResponseHead` does not describe, or whose paths must be decoded.
         """

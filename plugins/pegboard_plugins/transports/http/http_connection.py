@@ -10,10 +10,10 @@ import asyncio
 import logging
 import re
 import select
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
@@ -27,21 +27,16 @@ from pegboard_plugins.transports.http.aiohttp_internals import (
     take_waiter,
     waiting_requests,
 )
-from pegboard_plugins.transports.http.sending import SendLimit, unsent_bytes
+from pegboard_plugins.transports.http.sending import unsent_bytes
 from pegboard_plugins.transports.http.staged_close import StagedConnection
+
+if TYPE_CHECKING:
+    from pegboard_plugins.transports.http.handler import Handler
 
 logger = logging.getLogger("pegboard.plugins.http")
 
 IsOperator = Callable[[asyncio.BaseTransport], bool]
 """A check that returns True if a transport proves that its peer is the operator."""
-Respond = Callable[["HttpConnection", Any, Any], Coroutine[Any, Any, bool]]
-"""A function that answers a request before aiohttp handles it: the connection, the head and the body of the request.
-
-It returns True when it has written the response. After False, aiohttp handles the request, and finds an answer that it
-must write in `HttpConnection.pending`.
-"""
-Drop = Callable[["HttpConnection"], None]
-"""A function that discards the pending answer of a connection that was lost."""
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
@@ -68,9 +63,7 @@ class ConnectionSettings(NamedTuple):
         max_head_bytes: the limit for the size of all header fields of a request.
         max_line_bytes: the limit for the size of the URL of a request. It differs from the limit for one header field.
         proves: the check that a peer is the operator.
-        respond: the function that answers a request, if the server knows aiohttp's attributes.
-        drop: the function that discards a pending answer.
-        send_limit: the time limit of peers that read nothing.
+        handler: answers requests, before aiohttp handles them if the server knows its attributes.
         knows_internals: True if aiohttp has the private attributes that the server uses.
     """
 
@@ -78,9 +71,7 @@ class ConnectionSettings(NamedTuple):
     max_head_bytes: int
     max_line_bytes: int
     proves: IsOperator
-    respond: Respond
-    drop: Drop
-    send_limit: SendLimit
+    handler: Handler
     knows_internals: bool
 
 
@@ -152,7 +143,7 @@ class HttpConnection(StagedConnection):
         """End the limit."""
         super().resume_writing()
         if self._open is not None:
-            self._settings.send_limit.end(self._open)
+            self._settings.handler.send_limit.end(self._open)
 
     def eof_received(self) -> None:
         """Limit the time for the last response: the event loop closes the connection when the peer has read it."""
@@ -160,7 +151,7 @@ class HttpConnection(StagedConnection):
 
     def _limit_sending(self) -> None:
         if self._open is not None and unsent_bytes(self._open):
-            self._settings.send_limit.begin(self._open)
+            self._settings.handler.send_limit.begin(self._open)
 
     def data_received(self, data: bytes) -> None:
         """Parse requests. Answer them after the event loop has read the other connections.
@@ -247,7 +238,7 @@ class HttpConnection(StagedConnection):
         is_written = False
         try:
             if requests is not None and self.transport is not None and len(requests) == 1 and not self._is_last:
-                is_written = await self._settings.respond(self, *requests[0])
+                is_written = await self._settings.handler.answer(self, *requests[0])
             self._go_on(waiter, is_written=is_written)
         except BaseException:
             put_waiter(self, waiter)
@@ -294,11 +285,11 @@ class HttpConnection(StagedConnection):
         """Stop the timer for headers, and the running request."""
         self._stop_clock()
         if self._open is not None:
-            self._settings.send_limit.end(self._open)
+            self._settings.handler.send_limit.end(self._open)
         if self._running is not None:
             self._loop.call_soon(self._running.cancel)  # when it has started, because it discards its answer
         elif self.pending is not None:
-            self._settings.drop(self)
+            self._settings.handler.drop(self)
         super().connection_lost(exc)
 
     def force_close(self) -> None:

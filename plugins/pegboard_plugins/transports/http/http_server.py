@@ -48,9 +48,7 @@ class HttpServer(web.Server):
             max_head_bytes=MAX_HEADER_FIELDS * config.max_header_bytes,
             max_line_bytes=max_line_bytes,
             proves=proves,
-            respond=handler.answer,
-            drop=handler.drop,
-            send_limit=handler.send_limit,
+            handler=handler,
             knows_internals=has_internals(),
         )
         self._make_connection = partial(
