@@ -11,6 +11,7 @@ import logging
 import secrets
 from collections.abc import Callable, Sequence
 from itertools import count
+from math import inf
 from typing import NamedTuple, Self
 
 from pegboard.plugin import EventStore, decode, encode
@@ -204,7 +205,8 @@ class SessionStream:
         Args:
             missed: messages to return first.
             prime: begin with an event that has an id but no data, if the revision defines it.
-            polled: end the reader after `poll_seconds`, so that the client resumes the stream.
+            polled: end the reader after `poll_seconds`, so that the client resumes the stream. It then has no other
+                limit.
             seconds: the time after which the reader ends although messages wait; None for no limit.
         """
         is_primed = prime and self.retention.retry_ms is not None
@@ -298,11 +300,10 @@ class SessionStreamReader:
         self._stream = stream
         self._missed = list(reversed(missed))
         self._prime = prime
-        poll_seconds = stream.retention.poll_seconds if polled else None
-        limits = [limit for limit in (poll_seconds, seconds) if limit is not None]
+        limit = stream.retention.poll_seconds if polled else seconds
         self._loop = asyncio.get_running_loop()
-        self._until = self._loop.time() + min(limits) if limits else None
-        self._ends = None if seconds is None else self._loop.time() + seconds
+        self._until = None if limit is None else self._loop.time() + limit
+        self._ends = inf if seconds is None else self._loop.time() + seconds
 
     def __aiter__(self) -> Self:
         return self
@@ -317,7 +318,7 @@ class SessionStreamReader:
             number, message = self._missed.pop()
             if message:
                 return ServerSentEvent(message, str(EventId(stream.id, number)))
-        while stream.reader is self and (self._ends is None or self._loop.time() < self._ends):
+        while stream.reader is self and self._loop.time() < self._ends:
             if (following := await stream.take(self)) is not None:
                 return following
             if stream.queue.closed:
