@@ -283,6 +283,20 @@ async def test_a_late_write_does_not_replace_newer_data() -> None:
     await assert_idle(sessions, session)
 
 
+async def test_a_refused_write_forgets_only_what_it_sent() -> None:
+    store = SlowStore()
+    store.shared = True
+    sessions, session = await opened(store)
+    store.writes, store.error = [late := asyncio.Event()], ConnectionError("away")
+    session.change("shop/cart", "1")
+    writing = asyncio.create_task(sessions.settle(session))
+    await until(lambda: not store.writes)
+    session.change("shop/cart", "1")  # the same value, by another request
+    late.set()
+    await asyncio.wait([writing])
+    assert session.fields.unsaved
+
+
 @pytest.mark.parametrize("late", [HttpSessions.settle, HttpSessions.release])
 async def test_a_session_that_another_process_deleted_does_not_come_back(late: Any) -> None:
     store, ended = MemorySessionStore(10, 60), list[str]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pegboard.types import Change
 from pegboard_plugins.protocols.mcp.change_broadcaster import notification
@@ -25,47 +25,43 @@ RESUME_SECONDS = 60.0
 """How long a session collects changes for a client that has lost the stream."""
 
 
+FieldChange: TypeAlias = tuple[str | None]
+"""The new text of a field, or None if the field was removed."""
+
+
 class ChangedFields:
-    """The fields of a session that changed since they were stored, None for those that were removed.
+    """The fields of a session that changed since they were stored.
 
     The fields are `level`, `uri/URI` for each subscribed resource, and `data/TOOLKIT/KEY` for each value of a tool.
 
     Attributes:
-        changes: the changes to store.
+        changes: the changes to store. Each is a tuple of its own, which tells it from a later change to the same value.
         writes: the number of writes that have ended.
         storing: held while the store stores changes, so that no older value replaces a newer one.
     """
 
-    __slots__ = ("_sending", "changes", "storing", "writes")
+    __slots__ = ("changes", "storing", "writes")
 
     def __init__(self) -> None:
-        self.changes: dict[str, str | None] = {}
+        self.changes: dict[str, FieldChange] = {}
         self.writes = 0
         self.storing = asyncio.Lock()
-        self._sending: dict[str, str | None] = {}
 
     @property
     def unsaved(self) -> bool:
         """True if a change is not stored."""
-        return bool(self.changes or self._sending)
+        return bool(self.changes)
 
     def over(self, stored: Mapping[str, str]) -> dict[str, str]:
         """Return stored fields with the changes that are not stored."""
-        fields = {**stored, **self._sending, **self.changes}
+        fields = {**stored, **{name: text for name, (text,) in self.changes.items()}}
         return {name: text for name, text in fields.items() if text is not None}
 
-    def begin_write(self) -> Mapping[str, str | None]:
-        """Return the changes to store."""
+    def end_write(self, sent: Mapping[str, FieldChange], *, forget: bool) -> None:
+        """Forget the changes that were sent, but not later ones. Or keep all for the next write."""
         with CHANGE:
-            self._sending, self.changes = self.changes, {}
-        return self._sending
-
-    def end_write(self, *, forget: bool) -> None:
-        """Forget the changes that were sent, or keep them for the next write."""
-        with CHANGE:
-            if not forget:
-                self.changes = {**self._sending, **self.changes}
-            self._sending = {}
+            if forget:
+                self.changes = {name: change for name, change in self.changes.items() if change is not sent.get(name)}
         self.writes += 1
 
 
@@ -122,7 +118,7 @@ class HttpSession(Session):
 
     def changed_field(self, name: str, text: str | None) -> None:
         """Note that a field has changed. The session is stored before the current request is answered."""
-        self.fields.changes[name] = text
+        self.fields.changes[name] = (text,)
         self._used = None
 
     def use(self, fields: Mapping[str, bytes]) -> None:
