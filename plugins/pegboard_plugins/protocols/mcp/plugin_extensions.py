@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from pegboard.plugin import (
     Contributions,
@@ -18,8 +18,6 @@ from pegboard.plugin import (
 )
 from pegboard.types import Call, Client, Notify
 from pegboard_plugins.support.jsonrpc import METHOD_NOT_FOUND
-
-T = TypeVar("T", Method, NotificationHandler)
 
 _NO_TOPICS: Final = Subscription({}, lambda: None)
 
@@ -118,7 +116,7 @@ def _exists(thing: Extension | Method | NotificationHandler, revision: str) -> b
     return thing.since <= revision and (not thing.until or revision <= thing.until)
 
 
-def is_served(thing: T, contributed: Contributions, revision: str) -> bool:
+def is_served(thing: Method | NotificationHandler, contributed: Contributions, revision: str) -> bool:
     """Return True if a revision has a method or notification and its extension."""
     extension = None if thing.extension is None else contributed.extensions[thing.extension]
     return _exists(thing, revision) and (extension is None or _exists(extension, revision))

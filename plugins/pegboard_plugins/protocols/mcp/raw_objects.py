@@ -99,7 +99,7 @@ def with_raw_members(members: Mapping[str, Any], raw: Mapping[str, Any], revisio
     """Return a definition with the members of another server's object in place of those that the host does not set.
 
     Args:
-        known: the members that the host lists.
+        members: the members that the host lists.
         raw: the other server's object.
         revision: the revision of the client.
         kind: "tools", "resources", "templates" or "prompts".
