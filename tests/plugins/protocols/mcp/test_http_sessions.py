@@ -164,7 +164,7 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
     named = EventId.parse((await anext(lost)).id)
     await lost.aclose()
     assert named is not None
-    stream = await there.stream_of(first.number, session, named)
+    stream = await there.resumption.remote(session.id, named)
     assert stream is not None
     first.down = 10**6 if ends else 1
     may_end.set()
@@ -178,8 +178,8 @@ async def test_a_stream_of_another_process_goes_on_after_an_outage_and_after_its
 
 async def test_nothing_follows_the_response_in_streams_of_a_process_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resumption, "PATIENCE_SECONDS", 0.0)
-    messages: Any = Mock(tell=AsyncMock(return_value=False))  # the other process has ended
-    stream = resumption.RemoteStream(messages, "s", 7, EventId("c-7", 0), {}, AsyncMock(return_value=None))
+    sessions = HttpSessions(MemorySessionStore(10, 60), None, McpConfig(), NO_CHANGES)  # the other process has ended
+    stream = resumption.RemoteStream(sessions.resumption, "s", 7, EventId("c-7", 0))
     for number, data in enumerate(('{"method": "x"}', '{"id": 1, "result": {}}'), 1):
         stream.receive({"data": data, "id": f"c-7.{number}", "retry": None})
     assert [event.id async for event in stream] == ["c-7.1", "c-7.2"]

@@ -17,7 +17,7 @@ from pegboard_plugins.protocols.mcp.call_notifications import log_limit
 from pegboard_plugins.protocols.mcp.client_requests import ClientRequestIds
 from pegboard_plugins.protocols.mcp.http.error_responses import REACHING, SessionDeletedError, StoreUnavailableError
 from pegboard_plugins.protocols.mcp.http.http_session import HttpSession
-from pegboard_plugins.protocols.mcp.http.resumption import RemoteStream, rest_of_call
+from pegboard_plugins.protocols.mcp.http.resumption import Resumption
 from pegboard_plugins.protocols.mcp.http.session_messages import Receive, SessionMessages
 from pegboard_plugins.protocols.mcp.http.session_record import (
     RECORD,
@@ -26,12 +26,7 @@ from pegboard_plugins.protocols.mcp.http.session_record import (
     encode_record,
     owner_of,
 )
-from pegboard_plugins.protocols.mcp.http.session_stream import (
-    EventId,
-    SessionStream,
-    SessionStreamReader,
-    StreamRetention,
-)
+from pegboard_plugins.protocols.mcp.http.session_stream import SessionStream, StreamRetention
 from pegboard_plugins.protocols.mcp.revisions import since
 from pegboard_plugins.support.refusal_log import RefusalLog, fingerprint
 
@@ -73,6 +68,7 @@ class HttpSessions:
     Attributes:
         changes: the changes that clients are notified of.
         messages: the messages between the processes that share the store.
+        resumption: the streams that clients resume at another process.
         request_ids: the ids of this process's requests to clients.
         is_sealed: True if the id of a session holds its record.
         is_shared: True if other processes may change the sessions.
@@ -93,22 +89,17 @@ class HttpSessions:
         self.changes = changes
         self._profile = profile
         bus = bus or Bus()
-        self._bus = bus
         handlers = {
             "answer": self._in_use(lambda session, message: session.requests.settle(message["message"])),
             "progress": self._in_use(lambda session, message: session.requests.report_progress(message["params"])),
             "cancelled": self._in_use(lambda session, message: session.cancel(message["request"])),
             "deleted": self._receive_deletion,
             "changed": self._receive_change,
-            "resume": self._receive_resumption,
-            "event": self._receive_event,
-            "left": self._receive_departure,
         }
         self.messages = SessionMessages(bus, profile, handlers)
         self._number = bus.number
         bus.listen("", self._reload_all)
-        self._remote: dict[str, RemoteStream] = {}
-        self._sent_away: dict[str, SessionStreamReader | None] = {}  # streams that other processes read
+        self.resumption = Resumption(self)
         self._stale: set[str] = set()  # sessions that others have changed while they were looked up
         self.request_ids = ClientRequestIds(lambda: bus.number)
         self._store = store
@@ -289,6 +280,12 @@ class HttpSessions:
         is_primed = self._events is not None and since(client.revision, "2025-11-25")
         return self._primed if is_primed else self._plain
 
+    def stream(self, session_id: str, stream_id: str) -> SessionStream:
+        """Return a stream of a session in use, or what is stored of a stream that has ended."""
+        live = self._live.get(session_id)
+        kept = None if live is None else live.streams.get(stream_id)
+        return kept or SessionStream(session_id, self._plain, "", stream_id)
+
     async def release(self, session: HttpSession) -> None:
         """Release a session after a request."""
         if self.let_go(session):
@@ -428,17 +425,6 @@ class HttpSessions:
 
     # --- other processes
 
-    async def stream_of(self, owner: int, session: HttpSession, named: EventId) -> RemoteStream | None:
-        """Return the rest of a stream that another process has. Return None if that process has ended."""
-        if not owner or owner == self._bus.number:
-            return None
-
-        async def rest(event: EventId) -> SessionStreamReader | None:
-            return await rest_of_call(SessionStream(session.id, self._plain, "", event.stream), event.number)
-
-        stream = RemoteStream(self.messages, session.id, owner, named, self._remote, rest)
-        return stream if await stream.begin() else None
-
     def _in_use(self, receive: Callable[[HttpSession, dict[str, Any]], object]) -> Receive:
         """Return a handler that passes messages on if their session is in use."""
 
@@ -464,7 +450,7 @@ class HttpSessions:
 
     def _reload_all(self, body: bytes, sender: int) -> None:
         """Read all sessions again, because messages may be lost. If the process was suspended, end their streams."""
-        was_suspended, self._number = self._number != self._bus.number, self._bus.number
+        was_suspended, self._number = self._number != self.messages.number, self.messages.number
         self._stale.update(self._looking)
         for session in tuple(self._live.values()):
             if was_suspended:
@@ -487,41 +473,6 @@ class HttpSessions:
                 except StoreUnavailableError:
                     notify_all = True
                     await asyncio.sleep(RETRY_SECONDS)
-
-    def _receive_resumption(self, message: dict[str, Any], sender: int) -> None:
-        if message["reader"] not in self._sent_away:  # else it is asked for again
-            self._sent_away[message["reader"]] = None
-            self.run(self._send_away(message, sender))
-
-    async def _send_away(self, message: dict[str, Any], receiver: int) -> None:
-        """Send the rest of a stream to a process whose client resumes it."""
-        key, session_id = message["reader"], message["session"]
-        named = EventId(message["stream"], message["number"])
-        session, reader = self._live.get(session_id), None
-        try:
-            kept = None if session is None else session.streams.get(named.stream)
-            reader = await rest_of_call(kept or SessionStream(session_id, self._plain, "", named.stream), named.number)
-            if reader is not None:
-                self._sent_away[key] = reader
-                async for data, event_id, retry in reader:
-                    event = {"data": data.decode(), "id": event_id, "retry": retry}
-                    if not await self.messages.tell("event", receiver, reader=key, **event):
-                        return
-            await self.messages.tell("event", receiver, reader=key)
-        except StoreUnavailableError:
-            logger.warning("the rest of a stream could not be sent to process %d", receiver)
-        finally:
-            self._sent_away.pop(key, None)
-            if reader is not None:
-                await reader.aclose()
-
-    def _receive_event(self, message: dict[str, Any], sender: int) -> None:
-        if (stream := self._remote.get(message["reader"])) is not None:
-            stream.receive(message)
-
-    def _receive_departure(self, message: dict[str, Any], sender: int) -> None:
-        if (reader := self._sent_away.get(message["reader"])) is not None:
-            reader.stop()
 
 
 def _log_foreign_session(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,12 +18,15 @@ from pegboard_plugins.protocols.mcp.http.session_stream import (
     Missed,
     SessionStream,
     SessionStreamReader,
+    process_of,
     request_id_of,
 )
 from pegboard_plugins.support.jsonrpc import INTERNAL_ERROR, jsonrpc_error
 
 if TYPE_CHECKING:
-    from pegboard_plugins.protocols.mcp.http.session_messages import SessionMessages
+    from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
+
+logger = logging.getLogger("pegboard.mcp")
 
 PATIENCE_SECONDS = 10.0
 """How long a remote stream is silent before this process asks for it again."""
@@ -56,55 +60,108 @@ async def _kept(stream: SessionStream, missed: Missed | None, number: int) -> Mi
     return missed or ()
 
 
-class RemoteStream:
-    """The rest of a call's stream that another process sends, or has stored before its end.
+class Resumption:
+    """The rest of streams that the processes of one endpoint send to each other.
 
     Args:
-        messages: the messages between processes.
-        session_id: the id of the session.
-        owner: the number of the other process.
-        named: the last event that the client has read.
-        waiting: the remote streams of this process, by their keys.
-        rest: returns what an ended process has stored after an event, or an error.
+        sessions: the sessions of the endpoint.
+
+    Attributes:
+        sessions: the sessions of the endpoint.
+        reading: the streams that clients of this process read, by their keys.
     """
 
-    def __init__(
-        self,
-        messages: SessionMessages,
-        session_id: str,
-        owner: int,
-        named: EventId,
-        waiting: dict[str, RemoteStream],
-        rest: Callable[[EventId], Awaitable[SessionStreamReader | None]],
-    ) -> None:
-        self._messages = messages
-        self._session_id = session_id
-        self._owner = owner
-        self._named = named
-        self._waiting = waiting
-        self._rest = rest
-        self._key = secrets.token_urlsafe(8)
-        self._events: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue()
-        waiting[self._key] = self
+    def __init__(self, sessions: HttpSessions) -> None:
+        self.sessions = sessions
+        self.reading: dict[str, RemoteStream] = {}
+        self._sending: dict[str, SessionStreamReader | None] = {}
+        sessions.messages.handlers |= {
+            "resume": self._receive_request,
+            "event": self._receive_event,
+            "left": self._receive_departure,
+        }
 
-    async def begin(self) -> bool:
-        """Ask for the events. Return False if the other process has ended.
+    async def remote(self, session_id: str, named: EventId) -> RemoteStream | None:
+        """Return the rest of a stream that another process has. Return None if that process has ended.
 
         Raises:
             StoreUnavailableError: it could not be asked.
         """
-        begun = False
+        owner = process_of(named.stream)
+        if not owner or owner == self.sessions.messages.number:
+            return None
+        stream = RemoteStream(self, session_id, owner, named)
+        self.reading[stream.key] = stream
+        is_begun = False
         try:
-            begun = await self._ask()
+            is_begun = await stream.ask()
         finally:
-            if not begun:
-                self._waiting.pop(self._key)
-        return begun
+            if not is_begun:
+                del self.reading[stream.key]
+        return stream if is_begun else None
 
-    def _ask(self) -> Awaitable[bool]:
-        """Ask for the events after the last one, unless the other process sends them already."""
-        wanted = {**self._named._asdict(), "session": self._session_id, "reader": self._key}
-        return self._messages.tell("resume", self._owner, **wanted)
+    def _receive_event(self, message: dict[str, Any], sender: int) -> None:
+        if (stream := self.reading.get(message["reader"])) is not None:
+            stream.receive(message)
+
+    def _receive_request(self, message: dict[str, Any], sender: int) -> None:
+        if message["reader"] not in self._sending:  # else it is asked for again
+            self._sending[message["reader"]] = None
+            self.sessions.run(self._send(message, sender))
+
+    async def _send(self, message: dict[str, Any], receiver: int) -> None:
+        """Send the rest of a stream to a process whose client resumes it."""
+        key, tell, reader = message["reader"], self.sessions.messages.tell, None
+        try:
+            stream = self.sessions.stream(message["session"], message["stream"])
+            reader = await rest_of_call(stream, message["number"])
+            if reader is not None:
+                self._sending[key] = reader
+                async for data, event_id, retry in reader:
+                    event = {"data": data.decode(), "id": event_id, "retry": retry}
+                    if not await tell("event", receiver, reader=key, **event):
+                        return
+            await tell("event", receiver, reader=key)
+        except StoreUnavailableError:
+            logger.warning("the rest of a stream could not be sent to process %d", receiver)
+        finally:
+            self._sending.pop(key, None)
+            if reader is not None:
+                await reader.aclose()
+
+    def _receive_departure(self, message: dict[str, Any], sender: int) -> None:
+        if (reader := self._sending.get(message["reader"])) is not None:
+            reader.stop()
+
+
+class RemoteStream:
+    """The rest of a call's stream that another process sends, or has stored before its end.
+
+    Args:
+        resumption: the streams of the endpoint.
+        session_id: the id of the session.
+        owner: the number of the other process.
+        named: the last event that the client has read.
+
+    Attributes:
+        key: identifies the stream in messages.
+    """
+
+    def __init__(self, resumption: Resumption, session_id: str, owner: int, named: EventId) -> None:
+        self._resumption = resumption
+        self._session_id = session_id
+        self._owner = owner
+        self._named = named
+        self.key = secrets.token_urlsafe(8)
+        self._events: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue()
+
+    def ask(self) -> Awaitable[bool]:
+        """Ask for the events after the last one, unless the other process sends them already.
+
+        Return False if the other process has ended.
+        """
+        wanted = {**self._named._asdict(), "session": self._session_id, "reader": self.key}
+        return self._resumption.sessions.messages.tell("resume", self._owner, **wanted)
 
     def receive(self, message: dict[str, Any]) -> None:
         """Take an event from the other process, or the end."""
@@ -133,14 +190,15 @@ class RemoteStream:
     async def _check(self) -> None:
         """Ask again, because events may be lost. End the stream if the other process has ended."""
         with suppress(StoreUnavailableError):
-            if not await self._ask():
-                if (rest := await self._rest(self._named)) is not None:
+            if not await self.ask():
+                stream = self._resumption.sessions.stream(self._session_id, self._named.stream)
+                if (rest := await rest_of_call(stream, self._named.number)) is not None:
                     async for event in rest:
                         self._events.put_nowait(event)
                 self._events.put_nowait(None)
 
     async def aclose(self) -> None:
         """Tell the other process that the client has disconnected."""
-        self._waiting.pop(self._key, None)
+        self._resumption.reading.pop(self.key, None)
         with suppress(StoreUnavailableError):
-            await self._messages.tell("left", self._owner, reader=self._key)
+            await self._resumption.sessions.messages.tell("left", self._owner, reader=self.key)

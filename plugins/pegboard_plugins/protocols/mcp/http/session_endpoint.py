@@ -23,13 +23,13 @@ from pegboard_plugins.protocols.mcp.http.error_responses import (
 )
 from pegboard_plugins.protocols.mcp.http.http_session import STANDALONE_STREAM_PREFIX, HttpSession
 from pegboard_plugins.protocols.mcp.http.http_sessions import HttpSessions
-from pegboard_plugins.protocols.mcp.http.resumption import rest_of_call
+from pegboard_plugins.protocols.mcp.http.resumption import RemoteStream, rest_of_call
 from pegboard_plugins.protocols.mcp.http.session_call import ACCEPTED, SessionCall
 from pegboard_plugins.protocols.mcp.http.session_stream import (
     EventId,
     Missed,
     SessionStream,
-    process_of,
+    SessionStreamReader,
     request_id_of,
 )
 from pegboard_plugins.protocols.mcp.jsonrpc_messages import (
@@ -336,23 +336,20 @@ class SessionEndpoint:
             return await self._resume_standalone(session, named, request)
         request_id = request_id_of(named.stream)
         at_the_end = None if request_id is None else partial(cut_response, request_id)
-        kept = session.streams.get(named.stream)
-        if kept is None:
-            remote = await self._sessions.stream_of(process_of(named.stream), session, named)
-            if remote is not None:
-                return EventStream(messages=remote, headers=STREAM_HEADERS, cut=at_the_end)
-        stream = kept or SessionStream(session.id, session.retention, "", named.stream)
-        reader = await rest_of_call(stream, named.number)
-        return None if reader is None else EventStream(messages=reader, headers=STREAM_HEADERS, cut=at_the_end)
+        stream = self._sessions.stream(session.id, named.stream)
+        messages: RemoteStream | SessionStreamReader | None = None
+        if not stream.is_kept:
+            messages = await self._sessions.resumption.remote(session.id, named)
+        messages = messages or await rest_of_call(stream, named.number)
+        return None if messages is None else EventStream(messages=messages, headers=STREAM_HEADERS, cut=at_the_end)
 
     async def _resume_standalone(self, session: HttpSession, named: EventId, request: Request) -> EventStream:
         """Return a standalone stream after an event. It has only changes, so a new stream can replace it."""
-        kept = session.streams.get(named.stream)
-        stream = kept or SessionStream(session.id, session.retention, "", named.stream)
+        stream = self._sessions.stream(session.id, named.stream)
         missed = await stream.missed(named.number)
         if missed is None:
             return self._standalone(session.open_standalone(notify_all=True), request)
-        if kept is None:
+        if not stream.is_kept:
             stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
         return self._standalone(stream, request, missed, prime=False)
 

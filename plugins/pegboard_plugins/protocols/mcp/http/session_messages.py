@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from pegboard.plugin import Bus, decode, encode
@@ -22,14 +22,22 @@ class SessionMessages:
         bus: the bus of the plugin.
         profile: the profile of the endpoint; "" for none.
         handlers: a function for each kind of message.
+
+    Attributes:
+        handlers: these functions.
     """
 
-    def __init__(self, bus: Bus, profile: str, handlers: Mapping[str, Receive]) -> None:
+    def __init__(self, bus: Bus, profile: str, handlers: dict[str, Receive]) -> None:
         self._bus = bus
         self._topic = f"mcp/sessions/{profile}"
-        self._handlers = handlers
+        self.handlers = handlers
         self._is_warned = False
         bus.listen(self._topic, self._receive)
+
+    @property
+    def number(self) -> int:
+        """The number of this process; 0 if it shares no sessions."""
+        return self._bus.number
 
     async def tell(self, kind: str, to: int | None = None, **members: Any) -> bool:
         """Send a message to one process, or to all others. Return False if the receiver has ended.
@@ -44,7 +52,7 @@ class SessionMessages:
 
     def _receive(self, body: bytes, sender: int) -> None:
         message = decode(body)
-        handler = self._handlers.get(message["kind"])
+        handler = self.handlers.get(message["kind"])
         if handler is not None:
             handler(message, sender)
         elif not self._is_warned:
