@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
+from pegboard_plugins.transports.http.access_log import access_logger
+from pegboard_plugins.transports.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.transports.http.aiohttp_internals import has_internals
 from pegboard_plugins.transports.http.http_connection import (
     MAX_HEADER_FIELDS,
@@ -37,10 +39,9 @@ class HttpServer(web.Server):
         handler: answers the requests.
         config: the settings.
         proves: the check that a peer is the operator.
-        options: further options of `HttpConnection`.
     """
 
-    def __init__(self, handler: Handler, config: HttpConfig, proves: IsOperator, **options: Any) -> None:
+    def __init__(self, handler: Handler, config: HttpConfig, proves: IsOperator) -> None:
         super().__init__(handler.handle, request_factory=handler.request, handler_cancellation=True)
         max_line_bytes = config.max_header_bytes - 1  # differs, so that aiohttp's error tells which limit it is
         settings = ConnectionSettings(
@@ -61,7 +62,8 @@ class HttpServer(web.Server):
             max_field_size=config.max_header_bytes,
             max_line_size=max_line_bytes,
             auto_decompress=False,
-            **options,
+            access_log=access_logger,
+            access_log_class=AccessLogger,
         )
         self._count = 0
         self._ended: asyncio.Event | None = None

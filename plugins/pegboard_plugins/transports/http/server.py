@@ -16,8 +16,6 @@ from aiohttp import web
 from pegboard.plugin import TransportContext, TransportError
 from pegboard_plugins.support.loopback import is_loopback
 from pegboard_plugins.support.refusal_log import RefusalLog
-from pegboard_plugins.transports.http.access_log import access_logger
-from pegboard_plugins.transports.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.transports.http.exchange import Exchange
 from pegboard_plugins.transports.http.handler import Handler
 from pegboard_plugins.transports.http.http_connection import IsOperator
@@ -60,9 +58,7 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
     serving(handler.exchange)
     await host.open_stores()
-    server = HttpServer(
-        handler, config, _proof(config, loopback), access_log=access_logger, access_log_class=AccessLogger
-    )
+    server = HttpServer(handler, config, _proof(config, loopback))
     runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
     files = ExitStack()

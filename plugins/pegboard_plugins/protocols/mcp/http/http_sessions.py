@@ -323,13 +323,12 @@ class HttpSessions:
     async def _put(self, session: HttpSession, call: SessionCall | None) -> None:
         changes = dict(session.fields.changes)
         session.used_at = asyncio.get_running_loop().time()
-        is_stored = False
+        is_kept = None
         try:
             with REACHING:
                 is_kept = await self._store.update(
                     session.id, {name: None if text is None else text.encode() for name, (text,) in changes.items()}
                 )
-            is_stored = True
         except StoreUnavailableError:
             if changes:
                 raise
@@ -337,7 +336,7 @@ class HttpSessions:
         finally:
             # another process may replace what was refused, so it is stored later only if a call here waits for it
             is_awaited = not self.is_shared or any(other is not call for other in session.running.values())
-            session.fields.end_write(changes, forget=is_stored or not is_awaited)
+            session.fields.end_write(changes, forget=is_kept is not None or not is_awaited)
         if not is_kept:  # another process has deleted it, or nothing used it for too long
             self._end(session)
         elif any(not name.startswith("data/") for name in changes):

@@ -30,7 +30,6 @@ class MemorySessionStore(SessionStore):
         self._idle_seconds = idle_seconds
         self._clock = clock
         self._kept: OrderedDict[str, _Session] = OrderedDict()  # least recently used first
-        self.on_expired: Callable[[str], None] | None = None
         self._of_owners: Counter[str] = Counter()
         self._claim = "", 0.0  # the owner, and the end of its claim
 
