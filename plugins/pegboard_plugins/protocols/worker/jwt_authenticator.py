@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
 from math import inf
 from time import time
 from typing import Any
@@ -73,16 +72,6 @@ class WorkerAuthenticator(Authenticator):
         digest = self._scheme.digest(token)
         if self._is_known(digest):
             return None
-        claims = self._claims(token)
-        if isinstance(claims, str):
-            return claims
-        if claims.get("ver") != _VERSION:
-            return f"Unsupported token version: {claims.get('ver')}"
-        self._expiries.keep(digest, int(claims["exp"]) if "exp" in claims else inf)
-        return None
-
-    def _claims(self, token: str) -> Mapping[str, Any] | str:
-        """Return the claims of a token, or its problem."""
         import jwt
 
         try:
@@ -96,7 +85,10 @@ class WorkerAuthenticator(Authenticator):
             )
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             return str(error) or type(error).__name__
-        return claims
+        if claims.get("ver") != _VERSION:
+            return f"Unsupported token version: {claims.get('ver')}"
+        self._expiries.keep(digest, int(claims["exp"]) if "exp" in claims else inf)
+        return None
 
 
 def create_token(secret: str, seconds: int) -> str:
