@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Awaitable
 from email.utils import formatdate
-from functools import partial
+from functools import lru_cache, partial
 from time import time
 from typing import Any
 
@@ -57,7 +57,6 @@ class Handler:
         self.send_limit = SendLimit(config.send_seconds)
         self._pings = Pings(config.stream_ping_seconds)
         self._loop = asyncio.get_running_loop()
-        self._head = ResponseHead()
         self._config = config
         self._written_response = WrittenResponse()
 
@@ -72,7 +71,7 @@ class Handler:
 
         Return True when the response is written. Return False if `handle` must write it, also if an answer is pending.
 
-        Leave requests to `handle` whose responses `ResponseHead` does not describe, or whose paths must be decoded.
+        Leave requests to `handle` whose responses `plain_head` does not describe, or whose paths must be decoded.
         """
         if getattr(head, "method", "") != "POST" or head.should_close:  # errors have no method
             return False
@@ -100,7 +99,7 @@ class Handler:
         return self._finish(connection, answer)
 
     def _has_plain_response(self, version: HttpVersion) -> bool:
-        """Return True if `ResponseHead` may describe the response to a POST request on a connection that stays open."""
+        """Return True if `plain_head` may describe the response to a POST request on a connection that stays open."""
         return version == HttpVersion11 and not (self._guard.has_cors or wants_access_log())
 
     def _finish(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
@@ -117,14 +116,14 @@ class Handler:
         return False
 
     def _write(self, connection: HttpConnection, answer: Response) -> bool:
-        """Write a response if `ResponseHead` describes it and it need not be written in parts."""
+        """Write a response if `plain_head` describes it and it need not be written in parts."""
         transport, body = connection.transport, answer.body
         if transport is None or not is_plain(answer) or self._host.stopping:
             return False
         if len(body) <= MAX_JOINED_BODY_BYTES:
-            transport.write(self._head.of(body) + body)
+            transport.write(plain_head(body) + body)
         elif connection.ssl_context is None:
-            transport.write(self._head.of(body))
+            transport.write(plain_head(body))
             transport.write(body)  # apart from the head, so that it is not copied
         else:
             return False
@@ -347,29 +346,21 @@ class WrittenResponse(web.StreamResponse):
         """Do nothing."""
 
 
-class ResponseHead:
-    """The head of these responses. Within one second only Content-Length changes."""
-
-    def __init__(self) -> None:
-        self._second = 0
-        self._head = b""
-
-    def of(self, body: bytes) -> bytes:
-        """Return the head of the response with a body (RFC 9112, section 2.1)."""
-        if (now := int(time())) != self._second:
-            self._second = now
-            self._head = _head(now)
-        return self._head % len(body)
+def plain_head(body: bytes) -> bytes:
+    """Return the head of the response with a body (RFC 9112, section 2.1)."""
+    return _head(int(time())) % len(body)
 
 
 def is_plain(answer: Response) -> bool:
-    """Return True if `ResponseHead` describes a response."""
+    """Return True if `plain_head` describes a response."""
     return (
         answer.status == 200 and not answer.headers and answer.body != b"" and answer.content_type == "application/json"
     )
 
 
+@lru_cache(maxsize=1)
 def _head(now: int) -> bytes:
+    """Return a head of these responses. Within one second only Content-Length changes."""
     date = formatdate(now, usegmt=True)
     text = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nServer: pegboard\r\nDate: {date}\r\n"
     return f"{text}Content-Length: %d\r\n\r\n".encode()
