@@ -64,8 +64,7 @@ class StreamableHttp:
         self.sessions = sessions
         self._session_endpoint = SessionEndpoint(sessions, config, service)
         self._mirrored = MirroredArguments()
-        sessions.on_expired(service.host.session_ended)
-        sessions.end_with(service.host)
+        sessions.attach(service.host)
         bus.listen("", self._notify_all)
 
     def _notify_all(self, body: bytes, sender: int) -> None:

@@ -301,7 +301,7 @@ async def test_a_refused_write_forgets_only_what_it_sent() -> None:
 async def test_a_session_that_another_process_deleted_does_not_come_back(late: Any) -> None:
     store, ended = MemorySessionStore(10, 60), list[str]()
     sessions, session = await opened(store)
-    sessions.on_expired(ended.append)
+    store.on_expired = ended.append
     session.change("shop/cart", "1")
     await store.remove(session.id)
     await late(sessions, session)

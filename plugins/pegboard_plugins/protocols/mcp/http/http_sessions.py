@@ -121,12 +121,9 @@ class HttpSessions:
         self._settle_seconds = SHARED_SECONDS if self.is_shared else SETTLE_DELAY_SECONDS
         self._finished = False
 
-    def on_expired(self, ended: Callable[[str], None]) -> None:
-        """Call a function with the id of each session that has ended, also those that the store reports as unused."""
-        self._store.on_expired = ended
-
-    def end_with(self, host: ProtocolContext) -> None:
-        """End the calls that still run when the grace period of the host is over."""
+    def attach(self, host: ProtocolContext) -> None:
+        """Report ended sessions to a host. End the calls that still run when its grace period is over."""
+        self._store.on_expired = host.session_ended
 
         async def wait() -> None:
             end = await host.wait_stopping()

@@ -45,10 +45,10 @@ class MemorySessionStore(SessionStore):
         self._forget_idle()
         if (kept := self._kept.get(session_id)) is None:
             return False
+        owner, fields, _ = kept
         if changes:
-            fields = {**kept[1], **changes}
-            kept = kept[0], {name: field for name, field in fields.items() if field is not None}, 0.0
-        self._use(session_id, kept[0], kept[1])
+            fields = {name: field for name, field in {**fields, **changes}.items() if field is not None}
+        self._use(session_id, owner, fields)
         return True
 
     async def get(self, session_id: str) -> Mapping[str, bytes] | None:
