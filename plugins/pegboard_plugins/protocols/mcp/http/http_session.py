@@ -178,8 +178,7 @@ class HttpSession(Session):
             notify_all: begin with a notification of each list and subscribed resource, as changes may be lost.
         """
         retention = self.retention._replace(shared=None)  # a new stream notifies of everything
-        stream = SessionStream(self.id, retention, STANDALONE_STREAM_PREFIX, stream_id, number)
-        stream.on_left = self._lost
+        stream = SessionStream(self.id, retention, STANDALONE_STREAM_PREFIX, stream_id, number, on_left=self._lost)
         former = self._standalone()
         if former and former[-1].reader is None:
             former[-1].queue.move_to(stream.queue)

@@ -192,10 +192,11 @@ class SessionCall:
         kind = call_stream_prefix(self.request_id, repeatable=repeatable)
         # without the request's id the stream cannot be resumed
         retention = session.retention if kind else StreamRetention(None)
-        stream = self._stream = SessionStream(session.id, retention, kind or CALL_STREAM_PREFIX, queue=self._queue)
+        stream = self._stream = SessionStream(
+            session.id, retention, kind or CALL_STREAM_PREFIX, queue=self._queue, on_left=self._left
+        )
         if retention.store is not None and not session.closed:
             session.streams[stream.id] = stream
-        stream.on_left = self._left
         if retention.shared is not None:
             session.sessions.follow(self._task)
         cut = partial(cut_response, self.request_id)

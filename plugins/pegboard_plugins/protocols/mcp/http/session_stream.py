@@ -124,12 +124,13 @@ class SessionStream:
         stream_id: the id of an earlier stream to continue.
         number: the number of the next message.
         queue: a queue that may already contain messages of the stream.
+        on_left: called when its reader has left; None if nothing more is sent.
 
     Attributes:
         queue: the messages that wait for a reader. The stream ends when it is closed.
     """
 
-    __slots__ = ("_lock", "_number", "expiry", "id", "on_left", "queue", "reader", "retention", "session_id")
+    __slots__ = ("_lock", "_number", "_on_left", "expiry", "id", "queue", "reader", "retention", "session_id")
 
     def __init__(
         self,
@@ -139,12 +140,13 @@ class SessionStream:
         stream_id: str | None = None,
         number: int = 0,
         queue: MessageQueue | None = None,
+        on_left: Callable[[SessionStream], None] | None = None,
     ) -> None:
         self.id = stream_id or f"{kind}{next(_count):x}-{retention.number() or _PROCESS}"
         self.session_id = session_id
         self.retention = retention
         self.reader: SessionStreamReader | None = None
-        self.on_left: Callable[[SessionStream], None] | None = None
+        self._on_left = on_left
         self.expiry: asyncio.TimerHandle | None = None
         self.queue = queue or MessageQueue()
         self._number = number
@@ -153,7 +155,7 @@ class SessionStream:
     @property
     def is_kept(self) -> bool:
         """True if messages of the stream are sent or wait. A client may also invent a stream id."""
-        return self.on_left is not None
+        return self._on_left is not None
 
     def close(self) -> None:
         """Accept no more messages. Waiting messages can still be read."""
@@ -221,8 +223,8 @@ class SessionStream:
         """Handle the end of a reader."""
         if self.reader is reader:
             self.reader = None
-            if self.on_left is not None:
-                self.on_left(self)
+            if self._on_left is not None:
+                self._on_left(self)
 
     async def take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
         """Return the next event for a reader. Return None if no message waits or another reader replaced it.
