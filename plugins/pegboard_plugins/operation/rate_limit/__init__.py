@@ -127,7 +127,7 @@ class CountingMiddleware(Middleware):
     def bucket(self, call: Call) -> tuple[Hashable, Rate] | None:
         """Return the key and the limit of the bucket of a call; None for a call that is not counted."""
         if call.method == "tools/call":
-            if call.runs_task or not self._is_counted(call):  # a task was counted when it was created
+            if not self._is_counted(call) or call.runs_task:  # a task was counted when it was created
                 return None
             name = call.params.get("name")
             if not isinstance(name, str) or name not in self._tools:

@@ -91,7 +91,7 @@ class SendQueue(MessageQueue):
 
     def send(self, message: bytes, *, keep: bool = False, key: Hashable | None = None) -> None:
         """Send a message, or queue it if others wait. Call on the event loop only."""
-        if keep and self.empty:
+        if keep and not self._queued:
             self._connection.send(message)
         else:
             super().send(message, keep=keep, key=key)
@@ -129,17 +129,18 @@ class ListChangedNotifier:
 
 
 class ConnectionSubscriptions:
-    """The subscriptions of one connection (2026-07-28), by the ids of their requests."""
+    """The subscriptions of one connection (2026-07-28).
+
+    Attributes:
+        open: the open subscriptions, by the ids of their requests.
+    """
 
     def __init__(self, connection: Connection, service: McpService, writer: ConnectionWriter, caller: Caller) -> None:
         self._caller = caller
         self._connection = connection
         self._service = service
         self._writer = writer
-        self._open: dict[RequestId, ClientSubscription] = {}
-
-    def __contains__(self, request_id: object) -> bool:
-        return request_id in self._open
+        self.open: dict[RequestId, ClientSubscription] = {}
 
     def begin(self, request_id: RequestId, params: Mapping[str, Any], client: Client) -> None:
         """Begin a subscription and send its acknowledgement.
@@ -147,12 +148,12 @@ class ConnectionSubscriptions:
         Raises:
             ProtocolError: the request is invalid, or there are too many subscriptions.
         """
-        if len(self._open) >= MAX_CONNECTION_SUBSCRIPTIONS:
+        if len(self.open) >= MAX_CONNECTION_SUBSCRIPTIONS:
             raise ProtocolError(
                 INTERNAL_ERROR, f"A connection may have at most {MAX_CONNECTION_SUBSCRIPTIONS} subscriptions."
             )
         subscription = self._service.listen(request_id, params, client, self._caller)
-        self._open[request_id] = subscription
+        self.open[request_id] = subscription
         self._writer.write_all(subscription.queue)
         subscription.queue.on_message = partial(
             self._writer.write_soon, subscription.queue, partial(self._on_written, subscription)
@@ -160,12 +161,12 @@ class ConnectionSubscriptions:
 
     def cancel(self, request_id: RequestId) -> None:
         """End the subscription of `request_id` without a message. Ignore an unknown id."""
-        if (subscription := self._open.pop(request_id, None)) is not None:
+        if (subscription := self.open.pop(request_id, None)) is not None:
             subscription.cancel()
 
     def end(self) -> None:
         """End all subscriptions with their responses."""
-        for subscription in tuple(self._open.values()):
+        for subscription in tuple(self.open.values()):
             subscription.stop()
             self._writer.write_all(subscription.queue)
             self._on_written(subscription)
@@ -173,6 +174,6 @@ class ConnectionSubscriptions:
     def _on_written(self, subscription: ClientSubscription) -> None:
         """Remove a subscription that the server has ended, and send the cancellation that stdio requires."""
         request_id = subscription.request_id
-        if subscription.queue.closed and self._open.get(request_id) is subscription:
-            del self._open[request_id]
+        if subscription.queue.closed and self.open.get(request_id) is subscription:
+            del self.open[request_id]
             self._connection.send(jsonrpc_notification("notifications/cancelled", {"requestId": request_id}))

@@ -200,7 +200,7 @@ class StreamConnection:
             reply(jsonrpc_error(code, error.message, readable_id(message), data))
 
     def _request(self, request_id: RequestId, method: str, params: Any, reply: Reply, *, batched: bool) -> None:
-        if request_id in self._running or request_id in self._subscriptions:
+        if request_id in self._running or request_id in self._subscriptions.open:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
         if is_stateless(params):
             if batched:
