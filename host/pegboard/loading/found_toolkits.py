@@ -35,13 +35,7 @@ def found_toolkits(
     toolkits: list[FoundToolkit] = []
     loose: dict[str, list[Path]] = {}
     for file in files:
-        try:
-            syntax = read_syntax(file.read_bytes())
-        except (OSError, SyntaxError) as error:
-            line = getattr(error, "lineno", None)
-            reason = f"line {line}: {getattr(error, 'msg', '')}" if line else error
-            logger.warning("%s is left out, because it cannot be read: %s", file, reason)
-            continue
+        syntax = _syntax_of(file)
         for variable, name in syntax.toolkits:
             take = partial(_toolkit, load, file, variable)
             toolkits.append(FoundToolkit(name or file.stem, f"{file}:{variable}", take, folders=_folders([file])))
@@ -52,6 +46,27 @@ def found_toolkits(
         target = ", ".join(map(str, group))
         toolkits.append(FoundToolkit(name, target, make, folders=_folders(group)))
     return toolkits
+
+
+_last_read: dict[Path, ToolSyntax] = {}
+"""The toolkits and tools of the last valid version of each file that was read in this process."""
+
+
+def _syntax_of(file: Path) -> ToolSyntax:
+    """Return the toolkits and tools of a file. Of a broken file, return those of its last valid version.
+
+    So a reload tries to load them, reports the error and keeps the old version.
+    """
+    try:
+        _last_read[file] = read_syntax(file.read_bytes())
+    except (OSError, SyntaxError) as error:
+        if file in _last_read and file.exists():
+            return _last_read[file]
+        line = getattr(error, "lineno", None)
+        reason = f"line {line}: {getattr(error, 'msg', '')}" if line else error
+        logger.warning("%s is left out, because it cannot be read: %s", file, reason)
+        return ToolSyntax()
+    return _last_read[file]
 
 
 def _folders(files: Iterable[Path]) -> tuple[str, ...]:

@@ -207,7 +207,7 @@ class Reloading:
         plugins = [origin for origin in self._found.origins if origin.kind == "plugin"]
         hooks = HookManager()
         for plugin in self._old.values():
-            if plugin.contributions.get("register_toolkits"):
+            if "register_toolkits" in plugin.contributions:
                 with hooks.registered(plugin.instance, plugin.origin.name):
                     found = hooks.contributions("register_toolkits", plugin.context)
                 plugin.contributions["register_toolkits"][:] = found

@@ -114,6 +114,27 @@ def test_a_file_that_fails_disables_only_its_toolkit(tmp_path: Path, caplog: pyt
         assert re.search(f"{name}.py is left out, because it cannot be read: {reason}", caplog.text)
 
 
+@pytest.mark.parametrize("path", ["demo.py", "."])
+async def test_a_syntax_error_keeps_the_tools_until_it_is_repaired(tmp_path: Path, path: str) -> None:
+    write(tmp_path, demo=TOOL.format(name="add"))
+    async with host_of(tmp_path, path) as host:
+        write(tmp_path, demo=TOOL.format(name="more") + "x = (\n")
+        (result,) = await host.reload()
+        assert (result.outcome, [*host.assembly.tools]) == ("kept", ["demo_add"])
+        assert result.reason == f"SyntaxError: '(' was never closed ({tmp_path / 'demo.py'}:6)"
+        write(tmp_path, demo=TOOL.format(name="more"))
+        (result,) = await host.reload()
+        assert (result.outcome, [*host.assembly.tools]) == ("reloaded", ["demo_more"])
+
+
+async def test_a_file_that_was_broken_at_the_start_is_added(tmp_path: Path) -> None:
+    write(tmp_path, demo="import pegboard\n(")
+    async with host_of(tmp_path, "demo.py") as host:
+        write(tmp_path, demo=TOOL.format(name="add"))
+        (result,) = await host.reload()
+        assert (result.outcome, [*host.assembly.tools]) == ("added", ["demo_add"])
+
+
 def test_names_of_toolkits_decide_about_files_too(tmp_path: Path) -> None:
     write(tmp_path, off=KIT.format(name="off") + TRAP, on=KIT.format(name="on"))
     assert set(loaded(tmp_path, "off.py", "on.py", disabled_toolkits=["off"]).assembly.tools) == {"on_say"}
