@@ -20,11 +20,12 @@ def check_logins(command: CommandContext) -> Iterator[Finding]:
     if settings.store is not None or settings.callers is not None:
         return
     flows, reported = login_flows(settings), set[str]()
+    options = ["--config", str(command.options.config)] if command.options.config else []
     for bound in command.host.assembly.tools.values():
         token = bound.requirements.authorization
         if not token or token.name not in settings.providers:
             continue
-        if (problem := asyncio.run(login_problem(flows, token))) and problem not in reported:
+        if (problem := asyncio.run(login_problem(flows, token, options))) and problem not in reported:
             reported.add(problem)
             fix = "the command also tells whether the provider can be reached"
             yield Finding("warning", f"{bound.name} requires a token of {token.name}; {problem}", fix)

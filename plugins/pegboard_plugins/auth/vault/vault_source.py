@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shlex
+from collections.abc import Sequence
 
 from pegboard import Authorization, AuthorizationRequiredError
 from pegboard.plugin import TokenSource
@@ -86,8 +87,14 @@ class VaultSource(TokenSource):
         return self._flows.owner(call.caller)
 
 
-async def login_problem(flows: LoginFlows, required: ToolAuthorization) -> str:
-    """Return why the operator has no usable login for a requirement, or "". No other machine is asked."""
+async def login_problem(flows: LoginFlows, required: ToolAuthorization, options: Sequence[str] = ()) -> str:
+    """Return why the operator has no usable login for a requirement, or "". No other machine is asked.
+
+    Args:
+        flows: the logins.
+        required: the requirement.
+        options: more options for the login command in the advice.
+    """
     name, tokens = required.name, flows.tokens
     if name not in flows.clients:
         return f"no login is possible before [plugins.vault.providers.{name}] exists"
@@ -97,7 +104,7 @@ async def login_problem(flows: LoginFlows, required: ToolAuthorization) -> str:
         token = await tokens.load(TokenKey(*OPERATOR, name)) if await tokens.exists() else None
     except VaultError as error:
         return str(error)
-    advice = f"run `{shlex.join(['pegboard', *_login_command(required)])}`"
+    advice = f"run `{shlex.join(['pegboard', *_login_command(required), *options])}`"
     if token is None or (token.refresh_token is None and has_expired(token)):
         return f"the operator is not logged in: {advice}"
     return "" if covers(token, required.scopes) else f"the login of the operator lacks scopes: {advice}"

@@ -140,7 +140,8 @@ async def test_the_doctor_names_providers_without_a_login(tmp_path: Path) -> Non
     acme = {"client_id": "a", "issuer": "http://127.0.0.1:9"}
     configure(tmp_path, acme=acme)
     line = ["doctor", "--file", str(network_kit.__file__)]
-    advice = "the operator is not logged in: run `pegboard login acme --scopes read write`"
+    command = f"pegboard login acme --scopes read write --config {tmp_path / 'hostconfig.toml'}"
+    advice = f"the operator is not logged in: run `{command}`"
     assert f"logins: network_use requires a token of acme; {advice}" in (await pegboard(tmp_path, *line))[1]
     await logins(acme).tokens.save(KEY, VaultToken("access", scopes=("read", "write")))
     assert "\nok       logins\n" in (await pegboard(tmp_path, *line))[1]
