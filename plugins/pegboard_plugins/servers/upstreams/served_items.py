@@ -98,6 +98,10 @@ class ServedItems:
         served = self._served.get(ItemKey(kind, own))
         return None if served is None else served.shown
 
+    def tool_names(self) -> Mapping[str, str]:
+        """Return the names of the tools in the catalogue, by their names at the server."""
+        return {key.own: item.shown for key, item in self._served.items() if key.kind == "tools"}
+
     def has(self, kind: ItemKind, shown: str) -> bool:
         """Return True if an item of the catalogue comes from this server."""
         return (kind, shown) in self._shown

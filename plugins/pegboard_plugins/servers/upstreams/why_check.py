@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pegboard import NotFoundError
 from pegboard.plugin import CommandContext, Finding
 from pegboard.terminal import same_name
 from pegboard_plugins.servers.upstreams import UpstreamsPlugin
@@ -12,7 +13,7 @@ from pegboard_plugins.servers.upstreams.upstream_server import UpstreamServer
 
 
 def explain_name(command: CommandContext) -> Iterator[Finding]:
-    """Tell the state of a server of this name, and which settings exclude or rename a tool or prompt.
+    """Tell the state of a server or tool of this name, and which settings exclude or rename a tool or prompt.
 
     The name of an item may be its own, as the server lists it.
     """
@@ -20,10 +21,13 @@ def explain_name(command: CommandContext) -> Iterator[Finding]:
     for server in _servers(command):
         if same_name(server.name, wanted):
             yield Finding("warning", _server_story(server, command))
+        for own, shown in server.items.tool_names().items():
+            if same_name(own, wanted):
+                yield Finding("warning", f"{_tool_story(shown, command)}; it comes from {_toolkit(server)}")
         for kind, own, name, reason in _unserved(server, command):
             if same_name(name, wanted) or same_name(own, wanted):
                 story = f"{kind.removesuffix('s')} {name}: not served; {reason}"
-                yield Finding("warning", f"{story}; it comes from the toolkit {server.name} of upstreams")
+                yield Finding("warning", f"{story}; it comes from {_toolkit(server)}")
 
 
 def count_unserved(command: CommandContext) -> Iterator[Finding]:
@@ -46,6 +50,18 @@ def _server_story(server: UpstreamServer, command: CommandContext) -> str:
     tools = [name for name, bound in command.host.assembly.tools.items() if bound.tool.owner == server.name]
     story = f"toolkit {server.name}: {state}; mounted by [{'.'.join(section)}] ({command.host.config.source(section)})"
     return "\n  ".join([story, *([f"tools: {', '.join(tools)}"] if tools else [])])
+
+
+def _tool_story(name: str, command: CommandContext) -> str:
+    """Tell whether the host serves a tool that is in the catalogue under this name."""
+    try:
+        return f"tool {command.find_tool(command.host, name).tool.name}: served"
+    except NotFoundError as error:
+        return str(error)
+
+
+def _toolkit(server: UpstreamServer) -> str:
+    return f"the toolkit {server.name} of upstreams"
 
 
 def _unserved(server: UpstreamServer, command: CommandContext) -> Iterator[tuple[str, str, str, str]]:

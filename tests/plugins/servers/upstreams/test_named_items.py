@@ -124,6 +124,12 @@ async def test_the_list_counts_the_tools_that_the_section_of_their_server_leaves
     ("name", "story"),
     [
         ("one.out", f"tool one_out: not served; excluded by 'ou*' in exclude of {SECTION} (hostconfig.toml:9)"),
+        ("old", "tool one_old: served"),
+        ("change", "tool one_new: served"),
+        (
+            "hide",
+            "the tool one_hide is not served: disabled by 'one_hide' in [host] disabled_tools (hostconfig.toml:2)",
+        ),
         ("out", f"tool one_out: not served; excluded by 'ou*' in exclude of {SECTION} (hostconfig.toml:9)"),
         (
             "one_moved",
@@ -131,7 +137,7 @@ async def test_the_list_counts_the_tools_that_the_section_of_their_server_leaves
         ),
     ],
 )
-async def test_why_names_the_setting_that_excludes_or_renames_a_tool(name: str, story: str, settings: str) -> None:
+async def test_why_knows_own_names_and_what_excludes_or_renames_them(name: str, story: str, settings: str) -> None:
     assert await output(settings, "why", name) == f"{story}; it comes from {TOOLKIT}\n"
 
 
