@@ -202,7 +202,8 @@ class Loader:
         absent = [name for kind, name in self.selection.without if kind == "toolkit" and name not in names]
         for name, close in with_nearest(unmatched, names):
             problem = ConfigProblem(
-                f"no installed toolkit is called {name!r} (--only does not select tools that plugins add)",
+                f"no installed toolkit is called {name!r} (--only does not select tools that plugins add); "
+                "omit --only to see those of mounted servers",
                 suggestion=close,
                 place="--only",
             )

@@ -101,4 +101,5 @@ def test_why_knows_a_toolkit_that_definitions_name(bare: Command) -> None:
     bare.configure('disabled_tools = ["canned_part"]', "[plugins.acme]")
     part = "canned_part of acme: not served; disabled by 'canned_part' in [host] disabled_tools (hostconfig.toml:3)"
     assert bare("why", "canned").out == f"toolkit canned: tools of plugins\n  canned_greet of acme\n  {part}\n"
-    assert "(--only does not select tools that plugins add)" in bare("list", "--only", "canned").err
+    advice = "(--only does not select tools that plugins add); omit --only to see those of mounted servers"
+    assert advice in bare("list", "--only", "canned").err
