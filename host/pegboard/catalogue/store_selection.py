@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from pegboard.config import ConfigProblem, HostConfig
@@ -22,6 +23,8 @@ StoreKey: TypeAlias = tuple[type[Any], str]
 OfferedStore: TypeAlias = tuple[Origin, Store]
 """A store, and the plugin that offers it."""
 Stores: TypeAlias = Mapping[StoreKey, OfferedStore]
+ProcessCheck: TypeAlias = Callable[[int], None]
+"""Raises `PluginError` if the given number of processes cannot serve with a store."""
 
 
 def offered_stores(plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[StoreKey, OfferedStore]]:
@@ -56,7 +59,7 @@ def select_stores(
         selected.update({key: offered[key] for key in own if key in offered})
         if (Bus, state) not in offered and not fall_back:
             problems.append(_unknown(config, ("host", "state"), (Bus, state), offered, absent))
-    for path, key, default in (setting for plugin in plugins for setting in _settings(plugin)):
+    for path, key, default, check in (setting for plugin in plugins for setting in _settings(plugin)):
         store = offered.get(key)
         if store is None and (fall_back or key[1] == state):
             if default is None:
@@ -65,17 +68,33 @@ def select_stores(
         if store is None:
             problems.append(_unknown(config, path, key, offered, absent))
         else:
-            selected[key] = store
+            selected[key] = _with_check(selected.get(key, store), check)
     return selected, problems
 
 
-def _settings(plugin: LoadedPlugin) -> Iterator[tuple[KeyPath, StoreKey, Any]]:
-    """Yield the path, the store and the default of each setting that names a store."""
+def _with_check(offered: OfferedStore, check: ProcessCheck | None) -> OfferedStore:
+    """Return a store whose check includes that of a setting."""
+    if check is None:
+        return offered
+    origin, store = offered
+    own = store.check
+
+    def check_both(count: int) -> None:
+        if own is not None:
+            own(count)
+        check(count)
+
+    return origin, store._replace(check=check_both)
+
+
+def _settings(plugin: LoadedPlugin) -> Iterator[tuple[KeyPath, StoreKey, Any, ProcessCheck | None]]:
+    """Yield the path, the store, the default and the check of each setting that names a store."""
     settings = plugin.context.config
     for key, field, mark in marked_fields(type(settings), StoreName) if settings is not None else ():
         if (name := getattr(settings, key)) is not None:
             path = (SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name, key)
-            yield path, (mark.contract, name), field.default
+            check = None if mark.check is None else partial(mark.check, settings)
+            yield path, (mark.contract, name), field.default, check
 
 
 def _unknown(

@@ -47,9 +47,12 @@ class StoreName(NamedTuple):
 
     Attributes:
         contract: the contract class that the store must implement.
+        check: a function that raises `PluginError` if the given number of processes cannot serve with the settings,
+            whichever store they name. Its arguments are the settings and the number. It is called as `Store.check`.
     """
 
     contract: type[Any]
+    check: Callable[[Any, int], None] | None = None
 
 
 def marked_fields(

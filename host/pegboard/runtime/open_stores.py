@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.catalogue.store_selection import OfferedStore, StoreKey, Stores
 from pegboard.errors import InteractionError, PluginError
 from pegboard.messages.error_fields import describe_error
+from pegboard.plugin.origin import Origin
 from pegboard.plugin.sessions import SessionStore
 from pegboard.plugin.stores import Record, RecordStore
 from pegboard.runtime.store_claim import StoreClaim
@@ -84,12 +85,25 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             keeper.add_done_callback(self._keepers.pop)
         return await asyncio.shield(opened)
 
+    def check(self, offered: OfferedStore, key: StoreKey) -> None:
+        """Check that the processes can serve with a store, without opening it.
+
+        Raises:
+            PluginError: they cannot.
+        """
+        origin, definition = offered
+        try:
+            if definition.check is not None:
+                definition.check(self._workers)
+        except PluginError as error:
+            raise PluginError(f"{_title(origin, key)} cannot be opened: {error}") from error
+
     async def _keep(self, offered: OfferedStore, key: StoreKey, opened: asyncio.Future[Any]) -> None:
         """Enter and leave the context of a store in the same task, as many libraries require."""
         closing = self._closing
-        contract, name = key
+        contract = key[0]
         origin, definition = offered
-        title = f"the {contract.__name__} {name!r} of {origin}"
+        title = _title(origin, key)
         try:
             if definition.check is not None:
                 definition.check(self._workers)
@@ -201,6 +215,11 @@ class UsedKeys:
             return False
         self._ends[name] = now + seconds
         return True
+
+
+def _title(origin: Origin, key: StoreKey) -> str:
+    contract, name = key
+    return f"the {contract.__name__} {name!r} of {origin}"
 
 
 def _inherited(store: object, contract: type[Any]) -> list[str]:

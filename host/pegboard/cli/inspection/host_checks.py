@@ -104,30 +104,32 @@ def check_stores(command: CommandContext) -> Iterator[Finding]:
             attempt(store.get, _PROBE)
         except ToolDefinitionError as error:
             yield Finding("error", f"the secret store of {origin} cannot be read: {error}")
-    yield from _store_findings(command.host, command.host.assembly.stores)
+    yield from _store_findings(command.host)
 
 
 def check_memory_stores(command: CommandContext) -> Iterator[Finding]:
-    """Report stores in the memory of the process that cannot be opened. No other store is opened."""
-    stores = command.host.assembly.stores
-    return _store_findings(command.host, {key: stores[key] for key in stores if stores[key][1].in_memory})
+    """Report stores that the processes cannot use. Only stores in the memory of the process are opened."""
+    return _store_findings(command.host, only_memory=True)
 
 
-def _store_findings(host: Host, stores: Stores) -> Iterator[Finding]:
-    available = host.assembly.transports
+def _store_findings(host: Host, *, only_memory: bool = False) -> Iterator[Finding]:
+    stores, available = host.assembly.stores, host.assembly.transports
     workers = max((available[name].workers for name in host.config.host.transports if name in available), default=1)
 
     async def problems() -> list[str]:
         async with OpenStores(claims=False, workers=workers) as opened:
-            return [problem for key in stores if (problem := await _store_problem(opened, stores, key))]
+            found = [await _store_problem(opened, stores, key, only_memory=only_memory) for key in stores]
+            return list(filter(None, found))
 
     for problem in asyncio.run(problems()):
         yield Finding("error", problem)
 
 
-async def _store_problem(opened: OpenStores, stores: Stores, key: StoreKey) -> str:
+async def _store_problem(opened: OpenStores, stores: Stores, key: StoreKey, *, only_memory: bool) -> str:
     try:
-        await opened.open_all({key: stores[key]})
+        opened.check(stores[key], key)
+        if stores[key][1].in_memory or not only_memory:
+            await opened.open_all({key: stores[key]})
     except MCPError as error:
         return str(error)
     return ""

@@ -106,23 +106,16 @@ class McpPlugin(Plugin):
         yield MemorySessionStore(self.config.max_sessions, self.config.session_idle_seconds)
 
     def _refuse_workers(self, count: int) -> None:
-        """Refuse settings with which the workers would not know each other's sessions and states.
+        """Refuse to store sessions where the other workers do not find them.
 
         Raises:
             PluginError: the settings need one process.
         """
-        if count == 1 or not self.config.http:
-            return
-        if self.config.sessions == "stored":
+        if count > 1 and self.config.http and self.config.sessions == "stored":
             raise PluginError(
                 f"sessions are in the memory of one process, but there are {count} workers: set [host] state = "
                 '"redis", or [plugins.mcp] sessions = "sealed" (or "off" for clients of 2026-07-28 alone), or serve '
                 "with --workers 1"
-            )
-        if not self.config.state_keys:
-            raise PluginError(
-                f"{count} workers need common keys for sessions and answers of clients: set [plugins.mcp] state_keys "
-                "to a list with the output of `openssl rand -base64 32`"
             )
 
     @asynccontextmanager

@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import EventStore, SessionStore, SharedKeys, StoreName, WidensAccess
+from pegboard.plugin import EventStore, PluginError, SessionStore, SharedKeys, StoreName, WidensAccess
 
 if TYPE_CHECKING:
     from pegboard_plugins.protocols.mcp.result_encoder import CacheableKind
 
 MIN_KEY_CHARACTERS = 32
 """The minimum length of a key in `state_keys`."""
+
+
+def _need_common_keys(config: McpConfig, count: int) -> None:
+    """Refuse workers that cannot read what other workers have encrypted for clients.
+
+    Raises:
+        PluginError: there are several workers, but no keys.
+    """
+    if count > 1 and config.http and not config.state_keys:
+        raise PluginError(
+            f"{count} workers need common keys for sessions and answers of clients: set [plugins.mcp] state_keys "
+            "to a list with the output of `openssl rand -base64 32`"
+        )
 
 
 class McpConfig(PluginConfig):
@@ -79,7 +92,7 @@ class McpConfig(PluginConfig):
     session_idle_seconds: float = Field(default=3600, gt=0)
     sessions: Literal["stored", "sealed", "off"] = "stored"
     sealed_seconds: float = Field(default=86_400, gt=0)
-    session_store: Annotated[str, StoreName(SessionStore)] = "memory"
+    session_store: Annotated[str, StoreName(SessionStore, _need_common_keys)] = "memory"
     event_store: Annotated[str, StoreName(EventStore)] = "memory"
     max_listening: int = Field(default=10_000, ge=1)
     change_delay_ms: float = Field(default=50, ge=0, le=60_000)

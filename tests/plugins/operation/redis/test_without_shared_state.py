@@ -29,6 +29,13 @@ async def test_a_server_with_sessions_in_memory(site: Path) -> None:
     assert SHARING.findall(re.findall("(?m)^imported .*", served.stderr)[0]) == []
 
 
+async def test_stores_in_redis_share_no_keys_among_workers(site: Path) -> None:
+    sections = '[plugins.redis]\n[plugins.mcp]\nsession_store = "redis"\nevent_store = "redis"\n'
+    config = http_config("port = 0\nworkers = 2", more=sections)
+    served = Served(site, config, command=(sys.executable, "-m", "pegboard", "serve"))
+    await served.assert_refuses(3, "the SessionStore 'redis'", "2 workers need common keys")
+
+
 async def test_a_connection_over_standard_streams(site: Path) -> None:
     async with Wire((sys.executable, "-c", CODE, "stdio"), config=f"[host]\n{ASKING}", site=site) as wire:
         await wire.result("initialize", opening()["params"])

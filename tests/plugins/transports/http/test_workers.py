@@ -23,11 +23,13 @@ from pegboard_plugins.transports.http.workers import supervisor
 from pegboard_plugins.transports.http.workers.listening import open_sockets
 from tests.host.hosting import until
 from tests.protocol.http.test_service import MANAGER
+from tests.support import kept
 from tests.support.forks import forks
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import Session, ask, call, opened, send
 from tests.support.mcp_client import text_of
 from tests.support.peer import LIMIT, WAIT
+from tests.support.pool import make_site, stores
 from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = [
@@ -306,6 +308,14 @@ async def test_settings_that_several_workers_cannot_have_are_refused_once(
     served = with_workers(tmp_path, "port = 0\nworkers = 2", more, command)
     await served.assert_refuses(3, *texts)
     assert served.stderr.count("cannot be opened") == 1
+
+
+@pytest.mark.parametrize("command", ["serve", "config check"])
+async def test_workers_without_common_keys_are_refused_with_any_store(tmp_path: Path, command: str) -> None:
+    config = http_config("port = 0\nworkers = 2", more=stores(tmp_path / "kept"))
+    arguments = (sys.executable, "-m", "pegboard", *command.split())
+    served = Served(make_site(tmp_path, {}, kept), config, command=arguments)
+    await served.assert_refuses(3, "the SessionStore 'kept'", "2 workers need common keys", "state_keys")
 
 
 @pytest.mark.parametrize(("names", "reason"), [("stdio", "stdio serves one client"), ("http,acme", "transport acme")])
