@@ -288,7 +288,8 @@ def words(detail: Mapping[str, Any]) -> str:
     context = detail.get("ctx", {})
     if kind in AUTHORS_TYPES and (message := str(context.get("error", ""))):
         return _without(message, detail.get("input"))
-    text = WORDS.get(kind)
+    is_text = kind in ("too_long", "too_short") and isinstance(detail.get("input"), str)  # such as a `SecretStr`
+    text = WORDS.get(f"string_{kind}" if is_text else kind)
     if text is None:
         return _without(detail["msg"], detail.get("input"))
     try:

@@ -146,6 +146,13 @@ def test_a_short_secret_does_not_garble_messages(tmp_path: Path) -> None:
     assert validated(tmp_path, text, Config) == ['3: plugins.acme.mode: expected another mode, found text "m"']
 
 
+def test_the_length_of_a_secret_is_told_in_characters(tmp_path: Path) -> None:
+    class Config(PluginConfig):
+        key: SecretStr = Field(min_length=32)
+
+    assert validated(tmp_path, 'key = "short"\n', Config) == ["2: plugins.acme.key: must have at least 32 characters"]
+
+
 def test_secret_values_are_never_repeated(tmp_path: Path) -> None:
     class Config(PluginConfig):
         password: int = 0

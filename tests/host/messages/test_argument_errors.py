@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
-from pydantic import AfterValidator, BaseModel, Field, UrlConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, UrlConstraints, model_validator
 from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
 
 from pegboard import ToolInputError
@@ -100,6 +100,9 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
 @pytest.mark.parametrize(
     ("annotation", "value", "expected"),
     [
+        (Annotated[SecretStr, Field(min_length=32)], CANARY, "a: must have at least 32 characters"),
+        (Annotated[SecretStr, Field(max_length=2)], CANARY, "a: must have at most 2 characters"),
+        (Annotated[list[int], Field(min_length=2)], [1], "a: must have at least 2 items"),
         (Literal["a", 1, None, True], "x", "a: must be 'a', 1, null or true"),  # noqa: PYI061
         (Secure, f"ftp://{CANARY}", "a: must be a URL that begins with 'https'"),
         (dict[Literal["x"], int], {CANARY: 1}, f"a.{CANARY}: the name must be 'x'"),
