@@ -18,7 +18,8 @@ DEFAULT_POLICY = "mcp"
 class Authenticator(ABC):
     """Authenticates requests to the routes of one policy. An authenticator lives as long as the host.
 
-    If several authenticators refuse a request, the host sends the most specific response: 403, then 5xx, then 401.
+    If several authenticators refuse a request, the host sends the most specific response: 403, then 5xx, then 401. A
+    401 also has the challenges of the others, one of each scheme.
 
     A reload keeps an authenticator whose distribution and settings have not changed. An authenticator that reads a file
     of its own, such as a list of users, must look for changes of the file itself.
@@ -43,7 +44,7 @@ class Authenticator(ABC):
         """Return the caller of a request, or a response that refuses the request.
 
         The response is usually 401 with a challenge (RFC 9110, 11.6.1). The method runs on the event loop, for several
-        requests concurrently. An exception refuses the request.
+        requests concurrently. After an exception the client receives status 500 with an error id.
 
         While an event stream is open, its request may be authenticated again (`ProtocolContext.authenticate`). If the
         request is then refused with a status below 500, the stream ends.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
@@ -197,8 +198,10 @@ class PolicyAuthenticators:
             if isinstance(answer, Caller):
                 return answer, authenticator
             refusals.append((answer, authenticator))
-        refusal, whose = min(refusals, key=_says_little)
-        return _completed(refusal, self._others(whose))
+        refusals.sort(key=_says_little)
+        refusal, whose = refusals[0]
+        completed = _completed(refusal, self._others(whose))
+        return completed if completed.status != 401 else _with_all_schemes(completed, [each for each, _ in refusals])
 
     def complete(self, answer: Response, first: Authenticator) -> Response:
         """Return a response with the challenge parameters of all authenticators."""
@@ -258,6 +261,21 @@ def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Res
         if answer.status in _CHALLENGED:
             answer = authenticator.complete(answer)
     return answer
+
+
+def _with_all_schemes(answer: Response, refusals: Iterable[Response]) -> Response:
+    """Return a refusal with the challenges of other refusals whose schemes it lacks (RFC 9110, section 11.6.1)."""
+    challenges = answer.headers.get("WWW-Authenticate", "")
+    for refusal in refusals:
+        added = refusal.headers.get("WWW-Authenticate", "") if refusal.status == 401 else ""
+        if added and not _has_scheme(challenges, re.split("[ ,]", added, maxsplit=1)[0]):
+            challenges += f", {added}" if challenges else added
+    return answer._replace(headers={**answer.headers, "WWW-Authenticate": challenges}) if challenges else answer
+
+
+def _has_scheme(challenges: str, scheme: str) -> bool:
+    unquoted = re.sub(r'"(\\.|[^"\\])*"', '""', challenges)
+    return re.search(rf"(?:^|,) *{re.escape(scheme)}(?=[ ,]|$)", unquoted, re.IGNORECASE) is not None
 
 
 def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:

@@ -47,6 +47,10 @@ async def served(route: Route, request: Request) -> Response:
     return answer
 
 
+CHALLENGE = "WWW-Authenticate"
+SAYS_BEARER = 'Basic realm="a, Bearer b", charset="UTF-8"'
+
+
 class Says(Authenticator):
     """An authenticator with one answer for every request."""
 
@@ -103,6 +107,18 @@ async def test_every_authenticator_completes_a_challenge_and_nothing_else() -> N
     for status, is_completed in ((401, True), (403, True), (400, False), (500, False)):
         answer = await through(Says(Response(status)), Completes(Response(status)))
         assert ("X-Completed" in answer.headers) is is_completed
+
+
+async def test_a_refusal_has_one_challenge_of_each_scheme() -> None:
+    class Replaces(Says):
+        def complete(self, response: Response) -> Response:
+            return response._replace(headers={CHALLENGE: "ApiKey"})
+
+    doors = [Says(Response(401, headers={CHALLENGE: text})) for text in ("Bearer", 'bearer scope="a"', SAYS_BEARER)]
+    key = Replaces(Response(401, headers={CHALLENGE: "ApiKey"}))
+    for order in permutations(doors):
+        assert (await through(*order)).headers[CHALLENGE] == f'{SAYS_BEARER}, bearer scope="a"'
+        assert (await through(*order, key)).headers[CHALLENGE] == f'ApiKey, {SAYS_BEARER}, bearer scope="a"'
 
 
 class Knows(Says):
