@@ -37,6 +37,10 @@ class ApiKeysAuthenticator(Authenticator):
                 return Caller(subject=found[0])
         return Response(status=401, headers={"WWW-Authenticate": "ApiKey"})
 
+    def complete(self, response: Response) -> Response:
+        """Replace the challenge of MCP, because no bearer token would help: this is the only authenticator."""
+        return response._replace(headers={**response.headers, "WWW-Authenticate": "ApiKey"})
+
 
 class ApiKeysPlugin(Plugin[ApiKeysConfig]):
     """Enabled by `[plugins.api_keys]`."""

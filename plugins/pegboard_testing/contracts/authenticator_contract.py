@@ -164,6 +164,15 @@ class AuthenticatorContract(Contract[Authenticator]):
             assert isinstance(response, Response), f"complete returned {response!r}"
             assert (response.status, response.body) == (status, b"body"), f"complete changed the response: {response!r}"
 
+    @rule
+    async def test_a_completed_challenge_has_its_scheme(self, authenticator: Authenticator) -> None:
+        """A 403 of MCP asks for a bearer token. `complete` adds another scheme, or replaces the challenge."""
+        refusal = await authenticator.authenticate(self.request())
+        asked = _schemes(refusal) if isinstance(refusal, Response) else ()
+        lacking = Response(403, headers={"WWW-Authenticate": 'Bearer error="insufficient_scope"'})
+        completed = _schemes(authenticator.complete(lacking))
+        assert not asked or asked[0] in completed, f"the scheme {asked[0]} is missing in a completed challenge"
+
     def _proofs(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the fields that are not in `ids`."""
         ids = {name.lower() for name in self.ids}
@@ -193,6 +202,12 @@ def _unsigned(value: str) -> list[str]:
     header, *parts = token.split(".")
     none = urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
     return [f"{scheme}{blank}{first}.{parts[0]}." for first in (header, none)] if len(parts) == 2 else []
+
+
+def _schemes(response: Response) -> list[str]:
+    """Return the first words of the parts of a challenge, in lower case."""
+    challenge = {name.lower(): value for name, value in response.headers.items()}.get("www-authenticate", "")
+    return [part.split()[0].lower() for part in challenge.split(",") if part.strip()]
 
 
 def _summary(answer: Caller | Response) -> object:

@@ -110,6 +110,10 @@ AUTHENTICATORS: Faults = [
     (variant(Sound, authenticate=remember), "test_concurrent_requests_are_independent"),
     (after(lambda sent, caller: debug(sent) or caller), "test_it_discloses_no_credentials"),
     (variant(Sound, complete=lambda self, response: Response(401)), "test_a_completed_response_keeps_its_status"),
+    (
+        variant(Sound, complete=lambda self, response: response._replace(headers={"WWW-Authenticate": "Basic"})),
+        "test_a_completed_challenge_has_its_scheme",
+    ),
 ]
 
 
@@ -121,6 +125,9 @@ class Signed(Authenticator):
     async def authenticate(self, request: Request) -> Any:
         user, signature = (request.headers.get(name) or "" for name in ("X-User", "X-Signature"))
         return Caller(user) if self.is_valid(user, signature) else Response(401, headers={"WWW-Authenticate": "HMAC"})
+
+    def complete(self, response: Response) -> Response:
+        return response._replace(headers={"WWW-Authenticate": "HMAC"})
 
     def is_valid(self, user: str, signature: str) -> bool:
         return hmac.compare_digest(signature.encode(), sign(user).encode())
