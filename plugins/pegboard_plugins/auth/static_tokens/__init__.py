@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 from pydantic import Field, SecretStr
@@ -19,6 +19,11 @@ from pegboard.types import TokenRequest, ToolAuthorization
 
 _NAME = r"[a-z][a-z0-9_-]{0,63}"
 """Names that can be part of a secret's name."""
+
+ONLY_OPERATOR = (
+    "[plugins.static_tokens] has a token for the operator only; for other callers, set its `tokens` and `users`, "
+    "or [plugins.vault.callers]"
+)
 
 
 class SecretName(PluginConfig):
@@ -87,13 +92,23 @@ class StaticTokens(TokenSource):
         name = required.name.lower()
         return f"{name.replace('-', '_').upper()}_TOKEN" if re.fullmatch(_NAME, name, re.ASCII) else None
 
+    async def state(self, required: ToolAuthorization) -> str:
+        """Return that there is a token for the operator only, or ""."""
+        is_for_others = bool(self._users(required))
+        return "" if is_for_others or await self._authorization(required) is None else ONLY_OPERATOR
+
     async def token(self, request: TokenRequest) -> Authorization | None:
-        configured = self._config.tokens.get(request.required.name)
-        if not self._is_allowed(request, () if configured is None else self._config.users):
-            return None
+        is_allowed = self._is_allowed(request, self._users(request.required))
+        return await self._authorization(request.required) if is_allowed else None
+
+    def _users(self, required: ToolAuthorization) -> Sequence[str | IssuersUser]:
+        return self._config.users if required.name in self._config.tokens else ()
+
+    async def _authorization(self, required: ToolAuthorization) -> Authorization | None:
+        configured = self._config.tokens.get(required.name)
         if isinstance(configured, SecretStr):
             return Authorization(configured.get_secret_value())
-        name = self.secret(request.required)
+        name = self.secret(required)
         token = None if name is None else await asyncio.to_thread(self._get_secret, name)
         return Authorization(token, renewal=f"The operator must renew the secret {name}.") if token else None
 

@@ -11,9 +11,11 @@ from pegboard import Authorization, Host
 from pegboard.plugin import SecretStore, TokenSource
 from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest, ToolAuthorization
 from pegboard_plugins.auth.auth_providers import OAuth2
-from pegboard_plugins.auth.static_tokens import StaticTokensConfig
+from pegboard_plugins.auth.static_tokens import ONLY_OPERATOR, StaticTokensConfig
 from tests.host.hosting import authorization_error, failure, plugin_of, value
 from tests.plugins.auth.conftest import token_kit
+from tests.support.command_line import Command
+from tests.support.config import section
 
 
 class Store(SecretStore):
@@ -87,6 +89,30 @@ async def test_without_settings_a_token_is_the_secret_of_the_providers_name() ->
         for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
             assert "of the name" not in str(await failure(host, "github", caller=caller))
         await authorization_error(host, "github", supplied=Supplied(user_id="ann"))
+
+
+STAR = """
+from pegboard import Toolkit
+from pegboard_plugins.auth.auth_providers import GitHub
+kit = Toolkit("t")
+
+@kit.tool(requires_auth=GitHub())
+def use() -> None:
+    '''Star a repository.'''
+"""
+
+
+@pytest.mark.needs("why")
+@pytest.mark.parametrize(("token", "users", "is_told"), [("x", [], True), (None, [], False), ("x", ["ann"], False)])
+def test_why_tells_that_only_the_operator_has_a_token(
+    bare: Command, token: str | None, users: list[str], is_told: bool
+) -> None:
+    settings = {"users": users, "tokens": {"github": {"secret": "GITHUB_TOKEN"}}} if users else {}
+    bare.configure(sections=section("plugins.static_tokens", settings))
+    bare.write(STAR, "star.py")
+    done = bare("why", "t_use", "--file", "star.py", env={"GITHUB_TOKEN": token})
+    assert "it requires a token of github" in done.out
+    assert (ONLY_OPERATOR in done.out) is is_told
 
 
 async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
