@@ -13,7 +13,7 @@ from pegboard import ToolRuntimeError
 from pegboard.plugin import CommandContext, RecordStore, encode
 from pegboard.terminal import UsageError
 from pegboard_client import LoginFailedError
-from pegboard_plugins.auth.vault.login_flows import LoginFlows, login_flows
+from pegboard_plugins.auth.vault.login_flows import MAX_LOGIN_SECONDS, LoginFlows, login_flows
 from pegboard_plugins.auth.vault.vault_store import TokenKey, VaultError, VaultToken
 
 T = TypeVar("T")
@@ -53,6 +53,7 @@ async def _log_in(
     flow = await flows.start(key, scopes, device=device)
     code = f" and enter the code {flow.user_code}" if flow.user_code else ""
     sys.stderr.write(f"pegboard: open this page{code}: {flow.url}\n")
+    sys.stderr.write(f"pegboard: the command waits up to {MAX_LOGIN_SECONDS / 60:.0f} minutes; Ctrl-C ends it\n")
     sys.stderr.flush()
     if sys.stderr.isatty() and not no_browser:
         import webbrowser

@@ -61,6 +61,7 @@ async def test_a_login_from_its_begin_to_its_end(tmp_path: Path, provider: Provi
     configure(tmp_path, acme=provider.settings())
     code, out, errors = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
     assert (code, out) == (0, "You are logged in at acme.\n"), errors
+    assert "the command waits up to 10 minutes; Ctrl-C ends it\n" in errors
     account = await pegboard(tmp_path, "whoami")
     assert account[:2] == (0, "acme: 7\n")
     gone = await pegboard(tmp_path, "logout", "acme")
