@@ -224,7 +224,7 @@ def project_files(
     account = owner or UNKNOWN_OWNER
     values = {
         **names._asdict(),
-        "about": f"{kind.summary}.",
+        "about": _about(kind),
         "settings": settings(kind, names),
         "requirement": requirement,
         "version": VERSION,
@@ -252,6 +252,12 @@ def project_files(
 def settings(kind: ProjectKind, names: ProjectNames) -> str:
     """Return the lines of `hostconfig.toml` that enable a plugin."""
     return kind.settings.replace("NAME", names.entry)
+
+
+def _about(kind: ProjectKind) -> str:
+    """Return a description to publish. It says nothing of the example, which the author replaces."""
+    names = [name for name, each in PLUGINS.items() if each is kind]
+    return f"a plugin for pegboard ({names[0]})." if names else f"{kind.summary}."
 
 
 def _template(name: str) -> str:

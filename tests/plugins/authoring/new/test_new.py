@@ -118,6 +118,7 @@ def test_a_project_is_written_as_a_whole_or_not_at_all(shell: str, message: str,
 @pytest.mark.parametrize("kind", PLUGINS)
 def test_no_name_of_an_example_remains(kind: str) -> None:
     texts = project_files("plugin", PLUGINS[kind], project_names("plugin", "my-own"), "pegboard")
+    assert f'description = "My own: a plugin for pegboard ({kind})."' in texts["pyproject.toml"]
     text = "".join(texts.values())
     word = PLUGINS[kind].word
     old = "".join(part.capitalize() for part in word.split("_"))
