@@ -29,7 +29,7 @@ class Authenticator(ABC):
         only_local: the reason why the authenticator serves only the operator. The host then does not start a transport
             that other machines can reach, and calls the authenticator only for requests of a proven operator.
         needs_token: False if an `only_local` authenticator needs no token. Messages then name the operator token as
-            proof.
+            proof. True by default.
         public_hosts: the host names in the URLs of its routes, such as "tools.example.com". HTTP servers accept them in
             the `Host` header.
     """

@@ -17,7 +17,7 @@ class SessionStore(ABC):
 
     Attributes:
         shared: True if several processes may use the store at once. The host then claims nothing, and protocols keep
-            no value that another process may change.
+            no value that another process may change. False by default.
         on_expired: a function that the store calls with the id of each session that it removes for lack of use. The
             protocol sets it.
     """
@@ -83,6 +83,7 @@ class EventStore(ABC):
     Attributes:
         shared: True if several processes use the store at once. Protocols then keep the messages of running calls in
             their process, and store for each call one message with its response and what its client may not have read.
+            False by default.
     """
 
     shared: bool = False

@@ -34,7 +34,7 @@ class Connection(ABC):
     Attributes:
         peer: the address of the client, for logs.
         transport: the name of its transport, for `Call.transport`; the host sets an empty one.
-        finishes: True to complete running calls after the messages end. Otherwise they are cancelled.
+        finishes: True to complete running calls after the messages end. False, the default, cancels them.
     """
 
     peer: str
@@ -150,8 +150,8 @@ class Transport(ABC):
     Attributes:
         name: the name in `[host] transports`.
         drain_seconds: after SIGTERM, `TransportContext.stopping` is true for that time before `wait_stopping` returns,
-            so that clients learn of the end while calls may still begin.
-        workers: the number of processes in which `pegboard serve` opens it.
+            so that clients learn of the end while calls may still begin; 0 by default.
+        workers: the number of processes in which `pegboard serve` opens it; 1 by default.
     """
 
     name: str
@@ -175,9 +175,9 @@ class Transport(ABC):
         """
 
     def check(self, host: TransportContext) -> None:
-        """Raise what `run` would raise before the channel is open, and open nothing. For `pegboard config check`.
+        """Raise what `run` would raise before it opens the channel. `pegboard config check` calls it. Open nothing.
 
-        Call `host.opened` with the address.
+        Call `host.opened` like `run`, for its check of who can reach the address.
         """
 
     def asgi(self, host: TransportContext) -> AbstractAsyncContextManager[AsgiCallable] | None:

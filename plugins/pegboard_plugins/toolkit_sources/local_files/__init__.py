@@ -13,7 +13,7 @@ from pydantic import ValidationInfo, field_validator
 from pegboard import PluginConfig
 from pegboard.plugin import FoundToolkit, Plugin, PluginError, WidensAccess, found_toolkits, hookimpl
 
-PATTERNS = ("*.py", "tools/*.py", "arcade_tools/*.py", "tools/**/*.py")
+PATTERNS = ("*.py", "arcade_tools/*.py", "tools/**/*.py")
 """The files of a folder that may define tools."""
 
 SKIPPED = ("test_*.py", "*_test.py")
