@@ -59,7 +59,7 @@ NAMES: Final = {
     PEGBOARD_UVLOOP: "pegboard, uvloop",
     PEGBOARD_PUBLIC: "pegboard, public aiohttp",
     mounted_calls.MOUNTED: "pegboard, mounted tool",
-    start.WITHOUT: "pegboard, no toolkits",
+    start.WITHOUT: "pegboard, 100 disabled",
     start.LAZY: "pegboard, lazy",
     start.LOCKED: "pegboard, locked",
     SDK: "mcp 2",
