@@ -14,9 +14,9 @@ class Middleware:
     """The base class of middleware. Only overridden methods are called.
 
     A method runs in the task of the call. Calls may run concurrently. A method may pass on a changed call
-    (`call._replace(...)`), return an outcome without `call_next`, or change the outcome. `call_next` raises the typed
-    errors of the inner code (`MCPError`), and may be called again after an error. The host masks the response and logs
-    the plugin if a method breaks a [rule](middleware.md#rules).
+    (`call._replace(...)`), return an outcome without `call_next`, or return a changed copy of the outcome, which may be
+    in a cache. `call_next` raises the typed errors of the inner code (`MCPError`), and may be called again after an
+    error. The host masks the response and logs the plugin if a method breaks a [rule](middleware.md#rules).
 
     Attributes:
         name: the name in order lists. If None, the plugin's name.

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from copy import copy
 from functools import lru_cache
+from threading import RLock
 from typing import Any, TypeAlias
 from weakref import WeakSet
 
@@ -47,11 +48,13 @@ class Redactor:
         self._names: set[str] = set()
         self._sources: list[SecretSource] = []
         self._forms: list[Forms] | None = None
+        self._lock = RLock()
         self.learn(*sources)
 
     def learn(self, *sources: SecretSource) -> None:
         """Add sources of secrets, and reopen a closed redactor."""
-        self._sources += sources
+        with self._lock:
+            self._sources += sources
         _living.add(self)
 
     def close(self) -> None:
@@ -60,28 +63,31 @@ class Redactor:
 
     def add(self, value: str) -> None:
         """Add a secret, from any thread."""
-        if value not in self._values and value not in self._names:
-            self._values[value] = None
-            self._forms = None
+        with self._lock:
+            if value not in self._values and value not in self._names:
+                self._values[value] = None
+                self._forms = None
 
     def spare(self, name: str) -> None:
         """Exempt the name of a secret from masking. The configuration may have the name under a key such as
         `secret`.
         """
-        self._names.add(name)
-        if name in self._values:
-            del self._values[name]
-            self._forms = None
+        with self._lock:
+            self._names.add(name)
+            if name in self._values:
+                del self._values[name]
+                self._forms = None
 
     def forms(self) -> list[Forms]:
-        """Return the written forms of all secrets."""
-        while self._sources:
-            for value in self._sources.pop()():
-                self.add(value)
-        forms = self._forms
-        if forms is None:
-            forms = self._forms = [forms_of(value) for value in tuple(self._values)]
-        return forms
+        """Return the written forms of all secrets, from any thread."""
+        with self._lock:
+            while self._sources:
+                for value in self._sources[-1]():
+                    self.add(value)
+                self._sources.pop()
+            if self._forms is None:
+                self._forms = [forms_of(value) for value in self._values]
+            return self._forms
 
 
 _living: WeakSet[Redactor] = WeakSet()

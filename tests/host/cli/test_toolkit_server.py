@@ -124,7 +124,7 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
         ),
         pytest.param(
             "class MCPServer:\n    __module__ = 'mcp.server'\n    def run(self): ...\nserver = MCPServer()\n",
-            "; it has a server of mcp: import MCPServer from pegboard_plugins.compat.fastmcp instead\n",
+            "; it has a server of mcp: import MCPServer from pegboard_plugins.compat.mcp instead\n",
             marks=pytest.mark.needs("compat"),
         ),
         (DEMO + "kit.run()\n", 'demo.py calls run() on import: move the call below `if __name__ == "__main__":`'),

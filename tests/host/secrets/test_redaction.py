@@ -7,7 +7,9 @@ import contextvars
 import io
 import json
 import logging
+import threading
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import httpx
@@ -20,6 +22,7 @@ from pegboard import Authorization, Context, PluginConfig, RetryableToolError, T
 from pegboard.config.references import MASK, MIN_SECRET_CHARACTERS
 from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
 from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
+from pegboard.secrets import redaction
 from pegboard.secrets.redaction import Redactor, redacted_error
 from pegboard.types import Supplied
 from tests.host.context.test_requirements import Store
@@ -77,6 +80,24 @@ def test_a_short_secret_and_the_name_of_one_are_left_alone(known: Redactor) -> N
     known.spare("ACME_TOKEN")
     known.learn(lambda: ["ACME_TOKEN", "another-secret"])
     assert redacted("set ACME_TOKEN to another-secret") == f"set ACME_TOKEN to {MASK}"
+
+
+def test_a_secret_that_another_thread_adds_meanwhile_is_masked(
+    known: Redactor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = threading.Thread(target=known.add, args=("added-meanwhile",))
+
+    def forms_of(value: str) -> Any:
+        if thread.ident is None:
+            thread.start()
+            thread.join(0.1)  # it may have to wait for the end of this search
+        return of_value(value)
+
+    of_value = redaction.forms_of
+    monkeypatch.setattr(redaction, "forms_of", forms_of)
+    redacted(CANARY)
+    thread.join()
+    assert redacted("added-meanwhile") == MASK
 
 
 def test_the_longest_secret_is_masked_and_each_line_of_a_key(known: Redactor) -> None:

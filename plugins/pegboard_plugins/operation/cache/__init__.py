@@ -127,7 +127,7 @@ class ResultCache(Middleware):
                 return shared or await call_next(call)
         running = self._running[place] = asyncio.get_running_loop().create_future()
         result: ToolResult | None = None
-        has_ended = False
+        has_ended = True
         try:
             observed = _Observed(call)
             outcome = await call_next(observed.call)
@@ -135,8 +135,10 @@ class ResultCache(Middleware):
                 result = outcome
                 if tool is not None and self._tools.get(tool.name) is tool:
                     self._keep(key, tool, result)
-            has_ended = True
             return outcome
+        except asyncio.CancelledError:
+            has_ended = False
+            raise
         finally:
             del self._running[place]
             running.set_result((has_ended, result))

@@ -150,6 +150,19 @@ async def test_equal_calls_at_once_run_once_unless_the_first_fails(fails: bool) 
     assert calls["slow"] == (4 if fails else 2)
 
 
+async def test_calls_that_waited_for_one_that_failed_run_at_once() -> None:
+    calls = Calls()
+    calls.fails = True
+    async with hosting(calls) as host:
+        tasks = [asyncio.create_task(call(host, "slow", caller=ANN)) for _ in range(3)]
+        await until(lambda: calls["slow"] == 1)
+        calls.gate.set()
+        calls.gate.clear()  # only the first call has passed
+        await until(lambda: calls["slow"] == 3)
+        calls.gate.set()
+        await asyncio.gather(*tasks)
+
+
 async def test_a_cancelled_call_does_not_cancel_equal_calls() -> None:
     calls = Calls()
     async with hosting(calls) as host:
