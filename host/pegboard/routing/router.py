@@ -201,7 +201,9 @@ class PolicyAuthenticators:
         refusals.sort(key=_says_little)
         refusal, whose = refusals[0]
         completed = _completed(refusal, self._others(whose))
-        return completed if completed.status != 401 else _with_all_schemes(completed, [response for response, _ in refusals])
+        if completed.status != 401:
+            return completed
+        return _with_all_schemes(completed, [response for response, _ in refusals])
 
     def complete(self, answer: Response, first: Authenticator) -> Response:
         """Return a response with the challenge parameters of all authenticators."""
