@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
@@ -468,7 +469,7 @@ async def test_a_host_that_stops_soon_ends_the_opening_of_the_store(
         for _ in range(steps):
             await asyncio.sleep(0)
     gc.collect()  # asyncio logs the exception of a task that nobody has awaited
-    assert not caplog.records
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]  # a busy machine warns
 
 
 @pytest.mark.parametrize("number", [1, 2], ids=["report", "result"])
