@@ -167,7 +167,9 @@ class Binder:
     @cached_property
     def providers(self) -> Providers:
         """The auth providers that plugins describe."""
-        described = ((plugin.origin, each) for plugin, each in contributions_of(self.plugins, register_auth_providers))
+        described = (
+            (owner.origin, provider) for owner, provider in contributions_of(self.plugins, register_auth_providers)
+        )
         return Providers(described, [choice.origin for choice in self.choices if not choice.on], self.report)
 
     def contributed(self) -> Contributions:

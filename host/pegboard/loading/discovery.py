@@ -141,7 +141,9 @@ def with_found(installed: Iterable[Origin], plugins: Iterable[LoadedPlugin]) -> 
         for plugin, toolkit in contributions_of(plugins, register_toolkits)
     ]
     more = {(origin.name, origin.distribution or origin.target): origin for origin in found}
-    kept = [each for each in installed if each.kind == "toolkit" and (each.name, each.distribution) not in more]
+    kept = [
+        origin for origin in installed if origin.kind == "toolkit" and (origin.name, origin.distribution) not in more
+    ]
     return sorted([*kept, *more.values()], key=lambda origin: (origin.name, origin.distribution))
 
 

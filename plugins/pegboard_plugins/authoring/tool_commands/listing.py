@@ -60,18 +60,13 @@ def exit_code(host: Host, missing: Iterable[Finding] = ()) -> int:
 def _listed(bound: Any) -> dict[str, Any]:
     tool = bound.tool
     about = {"name": tool.name, "toolkit": tool.owner, "description": tool.description, "tags": tool.tags}
-    return {**about, "needs": needs_of(bound)}
+    return {**about, "needs": bound.requirements.needs}
 
 
 def _row(bound: Any) -> tuple[str, str, str, str]:
     """Return the name of a tool, its tags, what it needs, and its description."""
     tool = bound.tool
-    return tool.name, ", ".join(tool.tags), needing(needs_of(bound)), first_line(tool.description)
-
-
-def needs_of(bound: Any) -> Collection[str]:
-    """Return the secrets and tokens of a tool that the host does not have and cannot obtain."""
-    return bound.requirements.needs if bound.requirements else ()
+    return tool.name, ", ".join(tool.tags), needing(bound.requirements.needs), first_line(tool.description)
 
 
 def needing(needs: Collection[str]) -> str:

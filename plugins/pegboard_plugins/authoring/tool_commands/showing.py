@@ -8,7 +8,7 @@ from pegboard import NotFoundError
 from pegboard.plugin import CommandContext, encode
 from pegboard.terminal import fitted, parameter_rows, print_json, print_lines, print_table, print_text, say
 from pegboard.types import Tool
-from pegboard_plugins.authoring.tool_commands.listing import ListedTool, exit_code, needing, needs_of
+from pegboard_plugins.authoring.tool_commands.listing import ListedTool, exit_code, needing
 
 
 class ShowOutput(ListedTool):
@@ -86,13 +86,12 @@ def _print_tool(tool: Tool) -> None:
 
 def _requirements(bound: Any) -> dict[str, Any]:
     required = bound.requirements
-    secrets, metadata = (sorted(required.secrets), sorted(required.metadata)) if required else ([], [])
-    return {"requires_secrets": secrets, "requires_metadata": metadata, "needs": needs_of(bound)}
+    secrets, metadata = sorted(required.secrets), sorted(required.metadata)
+    return {"requires_secrets": secrets, "requires_metadata": metadata, "needs": required.needs}
 
 
 def _print_requirements(bound: Any) -> None:
-    if (required := bound.requirements) is None:
-        return
+    required = bound.requirements
     if required.secrets:
         print_text("\nsecrets: " + ", ".join(sorted(required.secrets)))
     if required.metadata:
